@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How long every shipped kernel takes to compile cold, and to load from the disk cache.
+
+The compiler's entry is wrapped while each kernel of the library is called once; what it compiles is timed where it
+happens, and afterwards loaded again from the cache that it was stored in.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Any
+
+import library_calls
+import terrazzo.compiler as compiler
+import terrazzo.jit as jit
+
+
+def compile_times(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Kernel -> milliseconds of its slowest cold compile, and of loading that one (the median of some)."""
+    warm_up()
+    seen: list[tuple[Any, Any, Any]] = []
+    cold: dict[str, float] = {}
+    original = compiler.compile_specs
+
+    def timed(fn: Any, specs: Any, options: Any, target: str | None = None) -> Any:
+        start = time.perf_counter()
+        compiled = original(fn, specs, options, target)
+        taken = (time.perf_counter() - start) * 1e3
+        seen.append((fn, specs, options))
+        cold[fn.__name__] = max(cold.get(fn.__name__, 0.0), taken)
+        return compiled
+
+    jit.compile_specs = timed
+    try:
+        call_library()
+    finally:
+        jit.compile_specs = original
+
+    cached: dict[str, float] = {}
+    for fn, specs, options in seen:
+        taken = []
+        for _ in range(max(rounds, 5)):
+            fn.known.clear()
+            start = time.perf_counter()
+            original(fn, specs, options)
+            taken.append((time.perf_counter() - start) * 1e3)
+        cached[fn.__name__] = max(cached.get(fn.__name__, 0.0), statistics.median(taken))
+    return cold, cached

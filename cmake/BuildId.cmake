@@ -1,0 +1,11 @@
+# Writes a header with one hash over the compiler's sources: ROOT is the source tree, OUTPUT the header.
+file(GLOB_RECURSE sources "${ROOT}/lib/*.cpp" "${ROOT}/lib/*.h" "${ROOT}/include/*.h" "${ROOT}/include/*.td")
+list(SORT sources)
+set(hashes "")
+foreach(source ${sources})
+  file(SHA256 "${source}" hash)
+  string(APPEND hashes "${hash}")
+endforeach()
+string(SHA256 id "${hashes}")
+string(SUBSTRING "${id}" 0 16 id)
+file(WRITE "${OUTPUT}" "#define TERRAZZO_BUILD_ID \"${id}\"\n")

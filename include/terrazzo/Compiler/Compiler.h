@@ -1,0 +1,37 @@
+//===- Compiler.h - Module in, artifact out ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef TERRAZZO_COMPILER_COMPILER_H
+#define TERRAZZO_COMPILER_COMPILER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "terrazzo/Support/Artifact.h"
+
+#include <string>
+
+namespace terrazzo {
+
+/// Compiles a module of one kernel for `target` ("cpu" or "cpu:CHIP").
+///
+/// `stages` names the intermediate forms to keep in the artifact: "tile",
+/// "vector", "llir", "asm". The module is not changed. Errors are diagnostics
+/// on the module's context.
+llvm::FailureOr<Artifact> compile(mlir::ModuleOp module, llvm::StringRef target,
+                                  llvm::ArrayRef<llvm::StringRef> stages);
+
+/// The pipeline of a target as `tz-opt --pass-pipeline` takes it; empty when
+/// there is no such target.
+std::string pipelineText(llvm::StringRef target);
+
+/// Changes with every build that may produce other code: LLVM's version and
+/// Terrazzo's sources.
+std::string compilerFingerprint();
+
+/// Attaches the description of `target` to the module, as a pipeline expects.
+llvm::LogicalResult attachTarget(mlir::ModuleOp module, llvm::StringRef target);
+
+} // namespace terrazzo
+
+#endif // TERRAZZO_COMPILER_COMPILER_H

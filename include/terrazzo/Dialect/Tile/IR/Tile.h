@@ -1,0 +1,49 @@
+//===- Tile.h - The tile dialect --------------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef TERRAZZO_DIALECT_TILE_IR_TILE_H
+#define TERRAZZO_DIALECT_TILE_IR_TILE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "terrazzo/Dialect/Tile/IR/TileDialect.h.inc"
+
+#include "terrazzo/Dialect/Tile/IR/TileEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "terrazzo/Dialect/Tile/IR/TileTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "terrazzo/Dialect/Tile/IR/TileOps.h.inc"
+
+namespace terrazzo::tile {
+
+/// Name of the unit attribute that marks a kernel entry.
+inline constexpr llvm::StringLiteral kKernelAttr = "tile.kernel";
+/// Name of the argument attribute (i32) by which a pointer or integer is divisible.
+inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
+
+/// The type itself, or the element type of a tile.
+mlir::Type getElementType(mlir::Type type);
+
+/// `type` with its element type (or itself, for a scalar) replaced.
+mlir::Type withElementType(mlir::Type type, mlir::Type element);
+
+/// The shape of a tile, empty for a scalar.
+llvm::ArrayRef<int64_t> getShape(mlir::Type type);
+
+/// `type` without dimension `axis`; the element type when nothing is left.
+mlir::Type dropAxis(mlir::RankedTensorType type, int64_t axis);
+
+} // namespace terrazzo::tile
+
+#endif // TERRAZZO_DIALECT_TILE_IR_TILE_H

@@ -1,0 +1,58 @@
+//===- Target.h - A machine that code can be produced for -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The narrow door between the pipelines and a back end. Passes never see it: a
+// *fact* about the machine goes into the module attribute that describe() makes,
+// an *instruction* into the target's own patterns. docs/howto/add-a-target.md.
+//===----------------------------------------------------------------------===//
+#ifndef TERRAZZO_TARGET_TARGET_H
+#define TERRAZZO_TARGET_TARGET_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "terrazzo/Support/Artifact.h"
+
+#include <string>
+
+namespace terrazzo {
+
+/// Name of the module attribute (a dictionary) that describes the machine.
+inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// The name in `--target`, cache keys and diagnostics: "cpu".
+  virtual llvm::StringRef getName() const = 0;
+
+  /// The chip that `chip` names ("" for the machine at hand) as data: all that
+  /// passes may ask. A null attribute when there is no such chip.
+  virtual mlir::DictionaryAttr describe(mlir::MLIRContext &context,
+                                        llvm::StringRef chip) const = 0;
+
+  /// Dialects and translations that the pipeline needs besides the common ones.
+  virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
+
+  /// From the tile dialect to the llvm dialect.
+  virtual void buildPipeline(mlir::OpPassManager &manager) const = 0;
+
+  /// From the llvm dialect to code. Fills code, entry, target, chip, stack and
+  /// the requested ones of the stages "llir" and "asm".
+  virtual llvm::FailureOr<Artifact> emit(mlir::ModuleOp module,
+                                         bool wantsStages) const = 0;
+};
+
+/// The target called `name`, or null.
+const Target *findTarget(llvm::StringRef name);
+
+/// Adds a target; called once each by registerAllTargets().
+void registerTarget(std::unique_ptr<Target> target);
+
+/// The names of all targets, sorted.
+llvm::SmallVector<llvm::StringRef> targetNames();
+
+} // namespace terrazzo
+
+#endif // TERRAZZO_TARGET_TARGET_H

@@ -1,0 +1,391 @@
+//===- Arrays.cpp - Addresses of numpy arrays, tensors and the like -------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Only the address, the dtype, and whether writing is allowed are taken from an
+// array: kernels get strides as arguments of their own. torch is never
+// imported; its tensors are recognised once the program has imported it.
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "ObjectKind.h"
+
+#include <pybind11/numpy.h>
+
+#include <unordered_map>
+
+using namespace terrazzo::bindings;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TypeName {
+  const char *name;
+  DType type;
+};
+} // namespace
+
+static const char *const kNames[kTypeCount] = {
+    "int1",     "int8",     "int16",  "int32",   "int64", "uint8",
+    "uint16",   "uint32",   "uint64", "fp8e4nv", "fp8e5", "fp8e4b8",
+    "fp8e5b16", "fp8e4b15", "fp16",   "bf16",    "fp32",  "fp64"};
+
+// Other spellings: numpy's, torch's, ml_dtypes'.
+static const TypeName kSpellings[] = {{"bool", kI1},
+                                      {"bool_", kI1},
+                                      {"float16", kF16},
+                                      {"bfloat16", kBF16},
+                                      {"float32", kF32},
+                                      {"float64", kF64},
+                                      {"half", kF16},
+                                      {"double", kF64},
+                                      {"float8_e4m3fn", kF8E4NV},
+                                      {"float8_e5m2", kF8E5},
+                                      {"float8_e4m3fnuz", kF8E4B8},
+                                      {"float8_e5m2fnuz", kF8E5B16},
+                                      {"float8e4nv", kF8E4NV},
+                                      {"float8e5", kF8E5},
+                                      {"float8e4b8", kF8E4B8},
+                                      {"float8e5b16", kF8E5B16},
+                                      {"float8e4b15", kF8E4B15}};
+
+const char *terrazzo::bindings::dtypeName(DType type) {
+  return type < kTypeCount ? kNames[type] : "?";
+}
+
+DType terrazzo::bindings::dtypeByName(const char *name) {
+  if (const char *dot = std::strrchr(name, '.'))
+    name = dot + 1;
+  for (int i = 0; i < kTypeCount; ++i)
+    if (std::strcmp(name, kNames[i]) == 0)
+      return static_cast<DType>(i);
+  for (const TypeName &spelling : kSpellings)
+    if (std::strcmp(name, spelling.name) == 0)
+      return spelling.type;
+  return kNoType;
+}
+
+/// dtype objects seen so far: numpy descriptors, torch and language dtypes. The
+/// keys are references. Touched under Python's lock only.
+static std::unordered_map<PyObject *, DType> &seenTypes() {
+  static auto *seen = new std::unordered_map<PyObject *, DType>;
+  return *seen;
+}
+
+static DType remember(PyObject *dtype, DType type) {
+  auto &seen = seenTypes();
+  if (type != kNoType && seen.size() < 1024) {
+    Py_INCREF(dtype);
+    seen.emplace(dtype, type);
+  }
+  return type;
+}
+
+/// The type that a dtype object of any library means, by its name.
+static DType dtypeOf(PyObject *dtype) {
+  auto &seen = seenTypes();
+  auto found = seen.find(dtype);
+  if (found != seen.end())
+    return found->second;
+  PyObject *name = PyObject_HasAttrString(dtype, "name")
+                       ? PyObject_GetAttrString(dtype, "name")
+                       : PyObject_Str(dtype);
+  const char *text =
+      name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  DType type = text ? dtypeByName(text) : kNoType;
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return remember(dtype, type);
+}
+
+static std::string textOf(PyObject *object) {
+  PyObject *text = PyObject_Str(object);
+  const char *bytes = text ? PyUnicode_AsUTF8(text) : nullptr;
+  std::string copy = bytes ? bytes : "?";
+  Py_XDECREF(text);
+  PyErr_Clear();
+  return copy;
+}
+
+/// The text of the exception that is set, which is cleared.
+static std::string pendingError() {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  std::string text = value ? textOf(value) : "unknown error";
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+bool Call::pushPointer(DType type, const void *address, bool isReadOnly) {
+  uint64_t facts = 0;
+  if (parameter->specializeAlignment &&
+      (reinterpret_cast<uintptr_t>(address) & 15) == 0)
+    facts = kDivisible;
+  key.push(static_cast<uint64_t>(Tag::Pointer) |
+           static_cast<uint64_t>(type) << 8 | facts);
+  if (isReadOnly)
+    readOnly.push({static_cast<uint32_t>(values.size()), parameter});
+  TzValue slot;
+  slot.p = address;
+  values.push(slot);
+  return true;
+}
+
+/// The type of a numpy descriptor in native byte order.
+static DType numpyType(PyObject *descriptor) {
+  auto &seen = seenTypes();
+  auto found = seen.find(descriptor);
+  if (found != seen.end())
+    return found->second;
+  auto *proxy = pybind11::detail::array_descriptor_proxy(descriptor);
+  if (proxy->byteorder == '>')
+    return kNoType;
+  return dtypeOf(descriptor);
+}
+
+bool Call::encodeArray(PyObject *value) {
+  auto *array = pybind11::detail::array_proxy(value);
+  DType type = numpyType(array->descr);
+  if (type == kNoType) {
+    auto *proxy = pybind11::detail::array_descriptor_proxy(array->descr);
+    if (proxy->byteorder == '>')
+      return fail("ArgumentError",
+                  "a big-endian array (dtype %s), expected native byte order",
+                  textOf(array->descr).c_str());
+    return fail("ArgumentError", "arrays of dtype %s cannot be used in kernels",
+                textOf(array->descr).c_str());
+  }
+  constexpr int writeable = pybind11::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return pushPointer(type, array->data, !(array->flags & writeable));
+}
+
+static PyObject *interned(const char *text) {
+  return PyUnicode_InternFromString(text);
+}
+
+bool Call::encodeTensor(PyObject *value, bool isTorch) {
+  static PyObject *dtypeAttr = interned("dtype"), *isCpu = interned("is_cpu"),
+                  *dataPtr = interned("data_ptr"), *device = interned("device");
+  if (kindOf(value) == ObjectKind::Mock && !isWarmup)
+    return fail("ArgumentError",
+                "a '%s' stands for an array without memory, "
+                "which only warmup() takes",
+                Py_TYPE(value)->tp_name);
+  PyObject *onCpu = PyObject_GetAttr(value, isCpu);
+  if (!onCpu && isTorch)
+    return false;
+  if (!onCpu)
+    PyErr_Clear();
+  Py_XDECREF(onCpu); // Py_True and Py_False outlive it
+  if (onCpu == Py_False) {
+    PyObject *where = PyObject_GetAttr(value, device);
+    std::string name = where ? textOf(where) : "another device";
+    Py_XDECREF(where);
+    return fail("ArgumentError",
+                "the tensor is on device %s, expected cpu, "
+                "which the target is",
+                name.c_str());
+  }
+  PyObject *dtype = PyObject_GetAttr(value, dtypeAttr);
+  if (!dtype)
+    return fail("ArgumentError",
+                "an object of type '%s' with data_ptr() but "
+                "without a dtype",
+                Py_TYPE(value)->tp_name);
+  DType type = dtypeOf(dtype);
+  std::string name = type == kNoType ? textOf(dtype) : "";
+  Py_DECREF(dtype);
+  if (type == kNoType)
+    return fail("ArgumentError",
+                "tensors of dtype %s cannot be used in kernels", name.c_str());
+  PyObject *address = PyObject_CallMethodNoArgs(value, dataPtr);
+  if (!address)
+    return fail("ArgumentError", "data_ptr() failed: %s",
+                pendingError().c_str());
+  void *pointer = PyLong_AsVoidPtr(address);
+  Py_DECREF(address);
+  if (!pointer && PyErr_Occurred())
+    return fail("ArgumentError", "data_ptr() gave no address");
+  return pushPointer(type, pointer, false);
+}
+
+//===----------------------------------------------------------------------===//
+// Array protocols
+//===----------------------------------------------------------------------===//
+
+bool Call::encodeArrayInterface(PyObject *interface) {
+  PyObject *data = nullptr, *typestr = nullptr;
+  if (PyDict_Check(interface)) {
+    data = PyDict_GetItemString(interface, "data");
+    typestr = PyDict_GetItemString(interface, "typestr");
+  }
+  const char *text =
+      typestr && PyUnicode_Check(typestr) ? PyUnicode_AsUTF8(typestr) : nullptr;
+  if (!text || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
+    return fail("ArgumentError",
+                "its __array_interface__ does not give an address and a type");
+  if (text[0] == '>' && std::strcmp(text + 2, "1") != 0)
+    return fail("ArgumentError",
+                "a big-endian array (%s), expected native "
+                "byte order",
+                text);
+  static const TypeName types[] = {{"b1", kI1},  {"i1", kI8},  {"i2", kI16},
+                                   {"i4", kI32}, {"i8", kI64}, {"u1", kU8},
+                                   {"u2", kU16}, {"u4", kU32}, {"u8", kU64},
+                                   {"f2", kF16}, {"f4", kF32}, {"f8", kF64}};
+  DType type = kNoType;
+  for (const TypeName &known : types)
+    if (*text && std::strcmp(text + 1, known.name) == 0)
+      type = known.type;
+  if (type == kNoType)
+    return fail("ArgumentError", "arrays of type %s cannot be used in kernels",
+                text);
+  void *pointer = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
+  if (!pointer && PyErr_Occurred())
+    return fail("ArgumentError", "its __array_interface__ gives no address");
+  return pushPointer(type, pointer,
+                     PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1);
+}
+
+namespace {
+// The layout of DLPack, which is a C ABI.
+struct DlTensor {
+  void *data;
+  int32_t deviceType, deviceId;
+  int32_t rank;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byteOffset;
+};
+struct DlVersioned {
+  uint32_t major, minor;
+  void *context;
+  void (*deleter)(DlVersioned *);
+  uint64_t flags;
+  DlTensor tensor;
+};
+} // namespace
+
+static DType dlpackType(const DlTensor &tensor) {
+  if (tensor.lanes != 1)
+    return kNoType;
+  int step = tensor.bits == 8    ? 0
+             : tensor.bits == 16 ? 1
+             : tensor.bits == 32 ? 2
+             : tensor.bits == 64 ? 3
+                                 : -1;
+  if (step < 0)
+    return kNoType;
+  switch (tensor.code) {
+  case 0:
+    return static_cast<DType>(kI8 + step);
+  case 1:
+    return static_cast<DType>(kU8 + step);
+  case 2:
+    return step ? static_cast<DType>(step == 1 ? kF16 : kF32 + step - 2)
+                : kNoType;
+  case 4:
+    return step == 1 ? kBF16 : kNoType;
+  case 6:
+    return step == 0 ? kI1 : kNoType;
+  case 10:
+    return kF8E4NV;
+  case 11:
+    return kF8E4B8;
+  case 12:
+    return kF8E5;
+  case 13:
+    return kF8E5B16;
+  default:
+    return kNoType;
+  }
+}
+
+/// Asks for a capsule that says whether the array is read-only; older libraries
+/// do not know that question.
+static PyObject *dlpackCapsule(PyObject *value) {
+  PyObject *method = PyObject_GetAttrString(value, "__dlpack__");
+  PyObject *none = PyTuple_New(0);
+  PyObject *options = Py_BuildValue("{s:(ii)}", "max_version", 1, 1);
+  PyObject *capsule = method && none && options
+                          ? PyObject_Call(method, none, options)
+                          : nullptr;
+  if (!capsule && method && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    capsule = PyObject_CallNoArgs(method);
+  }
+  Py_XDECREF(options);
+  Py_XDECREF(none);
+  Py_XDECREF(method);
+  return capsule;
+}
+
+bool Call::encodeDlpack(PyObject *value) {
+  PyObject *capsule = dlpackCapsule(value);
+  if (!capsule)
+    return fail("ArgumentError", "__dlpack__() failed: %s",
+                pendingError().c_str());
+  keep.push(capsule); // the producer frees the array with it
+  const DlTensor *tensor = nullptr;
+  bool isReadOnly = false;
+  if (PyCapsule_IsValid(capsule, "dltensor")) {
+    tensor = static_cast<DlTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
+  } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    auto *versioned = static_cast<DlVersioned *>(
+        PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    if (versioned->major != 1)
+      return fail("ArgumentError", "DLPack version %u, expected 1",
+                  versioned->major);
+    tensor = &versioned->tensor;
+    isReadOnly = versioned->flags & 1;
+  }
+  if (!tensor)
+    return fail("ArgumentError", "__dlpack__() gave no DLPack capsule");
+  // The host's memory, also where an accelerator can see it.
+  int32_t device = tensor->deviceType;
+  if (device != 1 && device != 3 && device != 11 && device != 13)
+    return fail("ArgumentError",
+                "the array is on device %d:%d (in DLPack's "
+                "numbering), expected cpu, which the target is",
+                device, tensor->deviceId);
+  DType type = dlpackType(*tensor);
+  if (type == kNoType)
+    return fail("ArgumentError",
+                "arrays of DLPack type (%d, %d bits, %d lanes) "
+                "cannot be used in kernels",
+                tensor->code, tensor->bits, tensor->lanes);
+  return pushPointer(
+      type, static_cast<const char *>(tensor->data) + tensor->byteOffset,
+      isReadOnly);
+}
+
+bool Call::encodeForeign(PyObject *value) {
+  PyObject *interface = PyObject_GetAttrString(value, "__array_interface__");
+  if (interface) {
+    keep.push(interface);
+    return encodeArrayInterface(interface);
+  }
+  PyErr_Clear();
+  if (PyObject_HasAttrString(value, "__cuda_array_interface__"))
+    return fail("ArgumentError",
+                "an array of type '%s' on device cuda, expected "
+                "cpu, which the target is",
+                Py_TYPE(value)->tp_name);
+  if (PyObject_HasAttrString(value, "__dlpack__"))
+    return encodeDlpack(value);
+  if (PyObject_HasAttrString(value, "data_ptr"))
+    return encodeTensor(value, false);
+  return fail("ArgumentError",
+              "an object of type '%s', expected an array, a "
+              "number, None, a tuple of these, or a compile-time constant",
+              Py_TYPE(value)->tp_name);
+}

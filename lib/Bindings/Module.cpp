@@ -1,0 +1,27 @@
+//===- Module.cpp - The Python extension module terrazzo._terrazzo --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+void bindIr(py::module_ &module);
+void bindRuntime(py::module_ &module);
+void bindDispatcher(py::module_ &module);
+
+PYBIND11_MODULE(_terrazzo, module) {
+  module.doc() = "Terrazzo's compiler and runtime";
+  py::module_ ir = module.def_submodule("ir", "Building and compiling IR");
+  bindIr(ir);
+#ifdef TERRAZZO_HAS_RUNTIME
+  py::module_ runtime =
+      module.def_submodule("runtime", "Artifacts, cache, drivers, launch");
+  bindRuntime(runtime);
+#endif
+#ifdef TERRAZZO_HAS_DISPATCHER
+  bindDispatcher(runtime);
+#endif
+}

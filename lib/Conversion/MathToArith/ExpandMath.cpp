@@ -1,0 +1,207 @@
+//===- ExpandMath.cpp - Elementary functions as arithmetic ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Finds the ops that a target would turn into library calls and replaces each
+// by a formula of this folder. One walk, no worklist: formulas emit only ops
+// that need no expansion themselves. Contract: Passes.td. Tests:
+// test/Conversion/MathToArith.
+
+#include "Functions.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "terrazzo/Conversion/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+
+#define GEN_PASS_DEF_EXPANDMATH
+#include "terrazzo/Conversion/Passes.h.inc"
+
+namespace {
+using expand::Emitter;
+using expand::Expr;
+using Unary = Expr (*)(Expr);
+using Binary = Expr (*)(Expr, Expr);
+
+template <typename Op>
+bool isOp(Operation *op) {
+  return isa<Op>(op);
+}
+
+struct UnaryRule {
+  bool (*matches)(Operation *);
+  Unary formula;
+};
+constexpr UnaryRule kUnaryRules[] = {
+    {isOp<math::ExpOp>, expand::expandExp},
+    {isOp<math::Exp2Op>, expand::expandExp2},
+    {isOp<math::ExpM1Op>, expand::expandExpm1},
+    {isOp<math::LogOp>, expand::expandLog},
+    {isOp<math::Log2Op>, expand::expandLog2},
+    {isOp<math::Log10Op>, expand::expandLog10},
+    {isOp<math::Log1pOp>, expand::expandLog1p},
+    {isOp<math::TanhOp>, expand::expandTanh},
+    {isOp<math::ErfOp>, expand::expandErf},
+    {isOp<math::ErfcOp>, expand::expandErfc},
+    {isOp<math::RsqrtOp>, expand::expandRsqrt},
+    {isOp<math::SinOp>, expand::expandSin},
+    {isOp<math::CosOp>, expand::expandCos},
+    {isOp<math::TanOp>, expand::expandTan},
+    {isOp<math::AtanOp>, expand::expandAtan},
+    {isOp<math::AsinOp>, expand::expandAsin},
+    {isOp<math::AcosOp>, expand::expandAcos},
+    {isOp<math::SinhOp>, expand::expandSinh},
+    {isOp<math::CoshOp>, expand::expandCosh},
+    {isOp<math::AsinhOp>, expand::expandAsinh},
+    {isOp<math::AcoshOp>, expand::expandAcosh},
+    {isOp<math::AtanhOp>, expand::expandAtanh},
+    {isOp<math::CbrtOp>, expand::expandCbrt},
+};
+
+Value expandConversion(Operation *op, Emitter &emitter) {
+  Expr x(emitter, op->getOperand(0));
+  Type from = x.element();
+  Type to = getElementTypeOrSelf(op->getResult(0));
+  const ExpandMathTarget &target = emitter.target;
+  if (isa<arith::ExtFOp>(op)) {
+    bool native = !expand::isNarrowFloat(from) ||
+                  (from.isF16() && to.isF32() && target.f16Conversions);
+    return native ? Value() : expand::widen(x, to).get();
+  }
+  auto mode = cast<arith::TruncFOp>(op).getRoundingmode();
+  bool towardZero = mode && *mode == arith::RoundingMode::toward_zero;
+  if (mode && !towardZero && *mode != arith::RoundingMode::to_nearest_even)
+    return {};
+  bool native = from.isF64()
+                    ? to.isF32()
+                    : from.isF32() && !expand::needsConversion(to, target);
+  return native && !towardZero ? Value()
+                               : expand::narrow(x, to, towardZero).get();
+}
+
+/// The results that replace `op`, or none when it may stay.
+SmallVector<Value, 2> expandOp(Operation *op, Emitter &emitter) {
+  if (op->getNumOperands() == 0 || op->getNumResults() == 0)
+    return {};
+  Type operand = getElementTypeOrSelf(op->getOperand(0));
+  Type result = getElementTypeOrSelf(op->getResult(0));
+  auto single = [](Value v) {
+    return v ? SmallVector<Value, 2>{v} : SmallVector<Value, 2>{};
+  };
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    return single(expandConversion(op, emitter));
+  if (isa<arith::BitcastOp, arith::SelectOp, arith::ScalingExtFOp,
+          arith::ScalingTruncFOp>(op))
+    return {};
+  if (expand::isNarrowFloat(operand) || expand::isNarrowFloat(result)) {
+    if (isa<math::SincosOp>(op)) {
+      Expr x = expand::widen(Expr(emitter, op->getOperand(0)),
+                             emitter.builder.getF32Type());
+      auto [sine, cosine] = expand::expandSinCos(x);
+      return {expand::narrow(sine, operand).get(),
+              expand::narrow(cosine, operand).get()};
+    }
+    return single(expand::expandNarrow(op, emitter));
+  }
+  if (!operand.isF32() && !operand.isF64())
+    return {};
+  if (isa<math::SincosOp>(op)) {
+    auto [sine, cosine] =
+        expand::expandSinCos(Expr(emitter, op->getOperand(0)));
+    return {sine.get(), cosine.get()};
+  }
+  if (isa<arith::RemFOp>(op))
+    return single(expand::expandRemainder(Expr(emitter, op->getOperand(0)),
+                                          Expr(emitter, op->getOperand(1)))
+                      .get());
+  return single(expand::expandWide(op, op->getOperands(), emitter));
+}
+
+bool isCandidate(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  return isa_and_nonnull<math::MathDialect, arith::ArithDialect>(dialect) &&
+         !isa<arith::ConstantOp>(op);
+}
+
+struct ExpandAny : RewritePattern {
+  ExpandAny(MLIRContext *context, const ExpandMathTarget &target)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context),
+        target(target) {}
+
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isCandidate(op))
+      return failure();
+    Emitter emitter(ImplicitLocOpBuilder(op->getLoc(), rewriter), target);
+    SmallVector<Value, 2> values = expandOp(op, emitter);
+    if (values.empty())
+      return rewriter.notifyMatchFailure(op, "native on the target");
+    rewriter.replaceOp(op, values);
+    return success();
+  }
+
+  ExpandMathTarget target;
+};
+
+/// The facts of `tile.target` on the nearest op around `op` that has them.
+DictionaryAttr targetFacts(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto facts = op->getAttrOfType<DictionaryAttr>("tile.target"))
+      return facts;
+  return {};
+}
+
+struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
+  void runOnOperation() override {
+    ExpandMathTarget target{bf16Conversions, f16Conversions, f16Arithmetic};
+    if (DictionaryAttr facts = targetFacts(getOperation())) {
+      target.bf16Conversions |= facts.contains("bf16");
+      target.f16Conversions &= facts.contains("f16");
+      target.f16Arithmetic |= facts.contains("f16_arithmetic");
+    }
+    Emitter emitter(
+        ImplicitLocOpBuilder(getOperation()->getLoc(), &getContext()), target);
+    emitter.shareConstants = true;
+    getOperation()->walk([&](Operation *op) {
+      if (!isCandidate(op))
+        return;
+      emitter.builder.setInsertionPoint(op);
+      emitter.builder.setLoc(op->getLoc());
+      SmallVector<Value, 2> values = expandOp(op, emitter);
+      if (values.empty())
+        return;
+      op->replaceAllUsesWith(values);
+      op->erase();
+    });
+  }
+};
+} // namespace
+
+Value expand::expandWide(Operation *op, ValueRange operands, Emitter &emitter) {
+  if (!isa<math::MathDialect>(op->getDialect()))
+    return {};
+  Expr x(emitter, operands[0]);
+  for (const UnaryRule &rule : kUnaryRules)
+    if (rule.matches(op))
+      return rule.formula(x).get();
+  if (isa<math::PowFOp>(op))
+    return expandPow(x, Expr(emitter, operands[1])).get();
+  if (isa<math::Atan2Op>(op))
+    return expandAtan2(x, Expr(emitter, operands[1])).get();
+  return {};
+}
+
+void populateExpandMathPatterns(RewritePatternSet &patterns,
+                                const ExpandMathTarget &target) {
+  patterns.add<ExpandAny>(patterns.getContext(), target);
+}
+
+} // namespace terrazzo

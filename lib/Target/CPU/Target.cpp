@@ -1,0 +1,106 @@
+//===- Target.cpp - The CPU target: chip, pipeline ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A chip is "name+feature+feature": code is generated for x86-64 plus exactly
+// these features and tuned for the name. A virtual machine may hide features
+// that its processor's name implies, so the name alone says too much.
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Target/CPU/Target.h"
+
+#include "Emit.h"
+#include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Target/Target.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace terrazzo;
+
+/// The features that decide between code paths, or that LLVM may use freely.
+static constexpr llvm::StringLiteral kFeatures[] = {
+    "amx-bf16",   "amx-int8", "amx-tile", "avx",      "avx2",     "avx512bf16",
+    "avx512bw",   "avx512cd", "avx512dq", "avx512f",  "avx512vl", "avx512vnni",
+    "bmi",        "bmi2",     "cmov",     "cx16",     "cx8",      "f16c",
+    "fma",        "fxsr",     "lzcnt",    "mmx",      "movbe",    "popcnt",
+    "sahf",       "sse",      "sse2",     "sse3",     "sse4.1",   "sse4.2",
+    "ssse3",      "x87"};
+
+std::string cpu::hostChip() {
+  std::string chip = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  for (llvm::StringRef feature : kFeatures)
+    if (host.lookup(feature))
+      chip += "+" + feature.str();
+  return chip;
+}
+
+namespace {
+
+class CpuTarget : public Target {
+public:
+  llvm::StringRef getName() const override { return "cpu"; }
+
+  DictionaryAttr describe(MLIRContext &context,
+                          llvm::StringRef chip) const override {
+    std::string host;
+    if (chip.empty()) {
+      host = cpu::hostChip();
+      chip = host;
+    }
+    SmallVector<llvm::StringRef> parts;
+    chip.split(parts, '+');
+    if (parts.front().empty())
+      return {};
+    for (llvm::StringRef feature : ArrayRef(parts).drop_front())
+      if (!llvm::is_contained(kFeatures, feature))
+        return {};
+    auto has = [&](llvm::StringRef feature) {
+      return llvm::is_contained(ArrayRef(parts).drop_front(), feature);
+    };
+    int32_t vectorBytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
+    Builder b(&context);
+    SmallVector<NamedAttribute> facts = {
+        b.getNamedAttr("name", b.getStringAttr("cpu")),
+        b.getNamedAttr("chip", b.getStringAttr(chip)),
+        b.getNamedAttr("vector_bytes", b.getI32IntegerAttr(vectorBytes))};
+    if (has("fma"))
+      facts.push_back(b.getNamedAttr("fma", b.getUnitAttr()));
+    if (has("f16c"))
+      facts.push_back(b.getNamedAttr("f16", b.getUnitAttr()));
+    if (has("avx512bf16"))
+      facts.push_back(b.getNamedAttr("bf16_dot", b.getUnitAttr()));
+    if (has("amx-tile") && has("amx-bf16") && has("amx-int8"))
+      facts.push_back(b.getNamedAttr("amx", b.getUnitAttr()));
+    return b.getDictionaryAttr(facts);
+  }
+
+  void registerDialects(DialectRegistry &) const override {}
+
+  void buildPipeline(OpPassManager &manager) const override {
+    // Borders: one clean-up before tiles are taken apart, one after.
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+    manager.addPass(createTileToVector());
+    manager.addPass(createGuardDivision());
+    manager.addPass(createExpandMath());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+    manager.addPass(createSCFToControlFlowPass());
+    manager.addPass(createConvertVectorToLLVMPass());
+    manager.addPass(createConvertToLLVMPass());
+    manager.addPass(createReconcileUnrealizedCastsPass());
+  }
+
+  FailureOr<Artifact> emit(ModuleOp module, bool wantsStages) const override {
+    return cpu::emitObject(module, wantsStages);
+  }
+};
+
+} // namespace
+
+void cpu::registerCpuTarget() {
+  registerTarget(std::make_unique<CpuTarget>());
+}

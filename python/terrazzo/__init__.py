@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Terrazzo: a compiler and runtime for tile kernels written in Python.
+
+import terrazzo as tz
+import terrazzo.language as tl
+
+@tz.jit
+def add(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n) + 1, mask=i < n)
+
+add[(tz.cdiv(n, 256),)](x, y, n, BLOCK=256)
+"""
+
+import importlib
+
+from . import errors, knobs, language
+from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
+from .compiler import ASTSource, CompiledKernel, compile
+from .errors import (
+    ArgumentError,
+    ArgumentRangeError,
+    CacheWarning,
+    CompilationError,
+    CompileError,
+    CompileTimeAssertionFailure,
+    DeviceAssertionError,
+    LaunchError,
+    OutOfResources,
+    SemanticError,
+    TerrazzoError,
+    UnsupportedLanguageConstruct,
+)
+from .host import (
+    AsyncCompileMode,
+    FutureKernel,
+    MockTensor,
+    TensorWrapper,
+    cdiv,
+    constexpr_function,
+    must_use_result,
+    next_power_of_2,
+    reinterpret,
+    set_allocator,
+)
+from .jit import JITFunction, KernelInterface, jit
+
+__version__ = "0.1.0"
+
+# Imported when first used.
+_LAZY = ("aggregate", "compat", "driver", "kernels", "runtime", "testing", "tools", "trainer")
+
+__all__ = [name for name in dir() if not name.startswith("_") and name != "importlib"]
+__all__ += ["driver", "runtime", "testing", "tools"]
+
+
+def __getattr__(name):
+    if name in ("aggregate", "aggregate_replace"):
+        from . import frontend
+
+        return getattr(frontend, name)
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""autotune: measures configurations and keeps the best for each key; heuristics: computes arguments at launch."""
+
+import hashlib
+import inspect
+import json
+import time
+
+from . import driver, knobs, store
+from .errors import ArgumentError, TerrazzoError
+from .jit import Wrapper
+from .specialize import UnstableConstantError, stable_text
+
+
+class Config:
+    """One configuration: compile-time arguments of the kernel, and launch options.
+
+    `pre_hook(arguments)` is called before each launch with this configuration.
+    """
+
+    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
+        self.kwargs = dict(kwargs)
+        self.num_warps = num_warps
+        self.num_stages = num_stages
+        self.num_ctas = num_ctas
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def all_kwargs(self):
+        """Everything that the configuration adds to a launch."""
+        options = {
+            "num_warps": self.num_warps,
+            "num_stages": self.num_stages,
+            "num_ctas": self.num_ctas,
+            "maxnreg": self.maxnreg,
+            "ir_override": self.ir_override,
+        }
+        return {**self.kwargs, **{k: v for k, v in options.items() if v is not None}}
+
+    def __eq__(self, other):
+        return isinstance(other, Config) and self.all_kwargs() == other.all_kwargs() and self.pre_hook == other.pre_hook
+
+    def __hash__(self):
+        return hash((tuple((k, str(v)) for k, v in sorted(self.all_kwargs().items())), self.pre_hook))
+
+    def __str__(self):
+        return ", ".join(f"{k}: {v}" for k, v in self.all_kwargs().items())
+
+    def __repr__(self):
+        return f"Config({self})"
+
+
+def _zero(array):
+    if hasattr(array, "zero_"):
+        array.zero_()
+    else:
+        array[...] = 0
+
+
+def _copy_of(array):
+    return array.clone() if hasattr(array, "clone") else array.copy()
+
+
+def _put_back(array, copy):
+    if hasattr(array, "copy_"):
+        array.copy_(copy)
+    else:
+        array[...] = copy
+
+
+class Autotuner(Wrapper):
+    """A kernel that finds its best configuration for each key; see autotune()."""
+
+    def __init__(
+        self,
+        fn,
+        configs,
+        key,
+        reset_to_zero=None,
+        restore_value=None,
+        pre_hook=None,
+        post_hook=None,
+        prune_configs_by=None,
+        warmup=None,
+        rep=None,
+        use_cuda_graph=False,
+        do_bench=None,
+        cache_results=False,
+    ):
+        super().__init__(fn)
+        self.configs = list(configs) or [Config({})]
+        for config in self.configs:
+            if not isinstance(config, Config):
+                raise ArgumentError(f"autotune of {self.__name__}(): a configuration is a Config, found {config!r}")
+        self.keys = [key] if isinstance(key, str) else list(key)
+        self.cache = {}
+        self.cache_results = cache_results
+        self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
+        for name in (*self.reset_to_zero, *self.restore_value):
+            if name not in self.arg_names:
+                raise ArgumentError(
+                    f"autotune of {self.__name__}(): it has no argument '{name}' to reset or restore; it has "
+                    f"{', '.join(self.arg_names)}"
+                )
+        self._copies = {}
+        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
+        self.pre_hook = pre_hook or self._reset
+        self.post_hook = post_hook or self._restore
+        prune = prune_configs_by or {}
+        unknown = set(prune) - {"perf_model", "top_k", "early_config_prune"}
+        if unknown:
+            raise ArgumentError(
+                f"autotune of {self.__name__}(): prune_configs_by has no '{min(unknown)}', expected perf_model, "
+                "top_k or early_config_prune"
+            )
+        self.perf_model = prune.get("perf_model")
+        self.configs_top_k = prune.get("top_k", 1.0)
+        self.early_config_prune = prune.get("early_config_prune")
+        self._do_bench = do_bench
+        self._times = {"warmup": 25 if warmup is None else warmup, "rep": 100 if rep is None else rep}
+        self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
+        self.best_config = self.bench_time = None
+        self.configs_timings = {}
+        self.nargs = None
+        self._known_keys = [name for name in self.keys if name in self.arg_names]
+
+    @property
+    def do_bench(self):
+        """The timer: do_bench(call, quantiles) in milliseconds."""
+        if self._do_bench is not None:
+            return self._do_bench
+        from .testing import do_bench
+
+        return lambda call, quantiles: do_bench(call, quantiles=quantiles, **self._times)
+
+    def _reset(self, arguments, reset_only=False):
+        for name in self.reset_to_zero:
+            _zero(arguments[name])
+        if not reset_only:
+            self._copies = {name: _copy_of(arguments[name]) for name in self.restore_value}
+
+    def _restore(self, arguments, exception=None):
+        for name, copy in self._copies.items():
+            _put_back(arguments[name], copy)
+        self._copies = {}
+
+    def key_of(self, arguments):
+        """What configurations are chosen by: the values of the key, and all dtypes."""
+        key = [arguments.get(name, self._defaults.get(name)) for name in self._known_keys]
+        for name in self.arg_names:
+            dtype = getattr(arguments.get(name), "dtype", None)
+            if dtype is not None:
+                key.append(dtype)
+        return tuple(key)
+
+    def _bench(self, args, kwargs, config):
+        clashes = [name for name in config.kwargs if name in kwargs]
+        if clashes:
+            raise ArgumentError(
+                f"{self.__name__}(): argument '{clashes[0]}' is given at the launch and by the configuration ({config})"
+            )
+        full = {**self.named(args, kwargs), **config.all_kwargs()}
+        launch = {**kwargs, **config.all_kwargs()}
+
+        def call():
+            if config.pre_hook:
+                config.pre_hook(full)
+            self.pre_hook(full)
+            try:
+                self.fn.run(*args, **launch)
+            except BaseException as error:
+                self.post_hook(full, exception=error)
+                raise
+            self.post_hook(full, exception=None)
+
+        return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
+
+    def _tune(self, args, kwargs, configs):
+        """Measures all; configurations that fail take forever, unless all fail."""
+        timings, first = {}, None
+        for config in configs:
+            try:
+                timings[config] = self._bench(args, kwargs, config)
+            except (TerrazzoError, MemoryError) as error:
+                if isinstance(error, ArgumentError) and "by the configuration" in str(error):
+                    raise
+                first = first or error
+                timings[config] = [float("inf")] * 3
+                if knobs.autotuning.print:
+                    print(f"autotuning {self.__name__}: {config} fails: {error}")
+        if first is not None and all(_seconds(t) == float("inf") for t in timings.values()):
+            raise first
+        return timings
+
+    def _choose(self, key, args, kwargs):
+        configs = self.prune_configs(args, kwargs)
+        stored = self._stored_key(key, configs)
+        if stored is not None:
+            data = store.get(stored)
+            if data is not None:
+                index, milliseconds = json.loads(data)
+                self.configs_timings = dict(zip(configs, milliseconds))
+                self.cache[key] = configs[index]
+                self._tell(key, None, True)
+                return
+        start = time.perf_counter()
+        timings = self._tune(args, kwargs, configs)
+        self.bench_time = time.perf_counter() - start
+        best = min(timings, key=lambda config: _seconds(timings[config]))
+        self.cache[key] = best
+        self.configs_timings = timings
+        self.pre_hook({**self.named(args, kwargs), **best.all_kwargs()}, **self._reset_only())
+        if stored is not None:
+            store.put(stored, json.dumps([configs.index(best), [_as_list(timings[c]) for c in configs]]).encode())
+        if knobs.autotuning.print:
+            print(f"autotuning {self.__name__} with key {key}: finished after {self.bench_time:.2f} s; best: {best}")
+        self._tell(key, self.bench_time, False)
+
+    def _reset_only(self):
+        if self.user_defined_pre_hook and "reset_only" not in inspect.signature(self.pre_hook).parameters:
+            return {}
+        return {"reset_only": True}
+
+    def _tell(self, key, duration, cache_hit):
+        if knobs.autotuning.listener is not None:
+            knobs.autotuning.listener(
+                fn=self.base_fn,
+                key=key,
+                best_config=self.cache[key],
+                configs_timings=self.configs_timings,
+                duration=duration,
+                cache_hit=cache_hit,
+            )
+
+    def _stored_key(self, key, configs):
+        """The key of the choice on disk; None where it cannot or shall not be kept."""
+        if not (self.cache_results or knobs.autotuning.cache) or any(c.pre_hook for c in configs):
+            return None
+        try:
+            parts = [
+                "autotune",
+                driver.fingerprint(),
+                driver.chip(driver.target()),
+                self.base_fn.cache_key,
+                stable_text(tuple(str(k) if hasattr(k, "itemsize") else k for k in key)),
+                *[stable_text(tuple(sorted((k, stable_text(v)) for k, v in c.all_kwargs().items()))) for c in configs],
+            ]
+        except UnstableConstantError:
+            return None
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def prune_configs(self, args, kwargs):
+        """The configurations that are worth measuring for these arguments."""
+        named, configs = self.named(args, {}), self.configs
+        if self.early_config_prune:
+            configs = list(self.early_config_prune(configs, named, **kwargs))
+            if not configs:
+                raise ArgumentError(f"autotune of {self.__name__}(): early_config_prune leaves no configuration")
+        if self.perf_model:
+            top = self.configs_top_k
+            if isinstance(top, float) and top <= 1.0:
+                top = max(1, int(len(self.configs) * top))
+            elif not isinstance(top, int) or top < 1:
+                raise ArgumentError(
+                    f"autotune of {self.__name__}(): top_k is {top!r}, expected a number of configurations or a "
+                    "share of at most 1.0"
+                )
+            if len(configs) > top:
+                times = {c: self.perf_model(**{**named, **kwargs, **c.all_kwargs()}) for c in configs}
+                configs = sorted(configs, key=times.get)[:top]
+        return configs
+
+    def run(self, *args, **kwargs):
+        """Launches with the best configuration, which it finds first if the key is new."""
+        self.nargs = arguments = self.named(args, {})
+        config = self.configs[0]
+        if len(self.configs) > 1:
+            key = self.key_of({**arguments, **kwargs})
+            if key not in self.cache:
+                self._choose(key, args, kwargs)
+            config = self.cache[key]
+        self.best_config = config
+        if config.pre_hook is not None:
+            config.pre_hook({**arguments, **kwargs, **config.all_kwargs()})
+        try:
+            return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        finally:
+            self.nargs = None
+
+    def warmup(self, *args, **kwargs):
+        """Compiles all configurations for these arguments; gives the compiled kernels."""
+        return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(args, kwargs)]
+
+
+def _seconds(timing):
+    return timing[0] if isinstance(timing, (list, tuple)) else timing
+
+
+def _as_list(timing):
+    return list(timing) if isinstance(timing, (list, tuple)) else [timing]
+
+
+class Heuristics(Wrapper):
+    """A kernel some of whose arguments are computed from the others; see heuristics()."""
+
+    def __init__(self, fn, values):
+        super().__init__(fn)
+        self.values = dict(values)
+        for name in self.values:
+            if name not in self.arg_names:
+                raise ArgumentError(
+                    f"heuristics of {self.__name__}(): it has no argument '{name}'; it has {', '.join(self.arg_names)}"
+                )
+
+    def _complete(self, args, kwargs):
+        for name, compute in self.values.items():
+            kwargs[name] = compute(self.named(args, kwargs))
+        return kwargs
+
+    def run(self, *args, **kwargs):
+        """Launches with the computed arguments."""
+        return self.fn.run(*args, **self._complete(args, kwargs))
+
+    def warmup(self, *args, **kwargs):
+        """Compiles with the computed arguments."""
+        return self.fn.warmup(*args, **self._complete(args, kwargs))
+
+
+def autotune(
+    configs,
+    key,
+    prune_configs_by=None,
+    reset_to_zero=None,
+    restore_value=None,
+    pre_hook=None,
+    post_hook=None,
+    warmup=None,
+    rep=None,
+    use_cuda_graph=False,
+    do_bench=None,
+    cache_results=False,
+):
+    """Makes a kernel measure `configs` and keep the best for each value of the arguments named in `key` (and their
+    dtypes).
+
+    prune_configs_by: {"early_config_prune": f(configs, arguments, **kwargs), "perf_model": f(**arguments) giving a
+    time, "top_k": how many, or which share, to measure}. reset_to_zero, restore_value: arrays that each measurement
+    starts afresh with. pre_hook(arguments, reset_only), post_hook(arguments, exception): instead of those.
+    do_bench(call, quantiles): the timer, else testing.do_bench for `warmup` and `rep` milliseconds. cache_results:
+    keeps choices on disk. use_cuda_graph has no effect. A configuration that fails is passed over; if all fail, the
+    first error is raised.
+    """
+
+    def decorate(fn):
+        return Autotuner(
+            fn,
+            configs,
+            key,
+            reset_to_zero,
+            restore_value,
+            pre_hook,
+            post_hook,
+            prune_configs_by,
+            warmup,
+            rep,
+            use_cuda_graph,
+            do_bench,
+            cache_results,
+        )
+
+    return decorate
+
+
+def heuristics(values):
+    """Computes arguments from the others at each launch: {name: function of the dictionary of arguments}."""
+
+    def decorate(fn):
+        return Heuristics(fn, values)
+
+    return decorate

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From a specialisation to a compiled kernel: key, cache, frontend, compiler, and reproducers of failures."""
+
+import hashlib
+import os
+import tempfile
+
+from . import driver, knobs, store
+from ._terrazzo import ir
+from .errors import ArgumentError, CompileError
+from .kernel import CompiledKernel
+from .options import checked, relevant
+from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
+
+
+def digest_of(fn, spec, options, target):
+    """The key of a kernel in the cache, and whether it means the same in other processes."""
+    try:
+        constants, stable = spec.stable_constants(), True
+    except UnstableConstantError:
+        constants, stable = repr([(k, id(v)) for k, v in spec.constexprs.items()]), False
+    name, chip = driver.check_target(target)[0], driver.chip(target)
+    parts = [
+        driver.fingerprint(),
+        name,
+        chip,
+        fn.cache_key,
+        spec.text,
+        constants,
+        stable_text(tuple(sorted((k, repr(v)) for k, v in relevant(options, name).items()))),
+    ]
+    if options["debug"]:  # messages of assertions hold the place in the file
+        parts.append(f"{fn.file}:{fn.starting_line_number}")
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest(), stable
+
+
+def compile_specs(fn, specs, options, target=None):
+    """The compiled kernel for descriptions of all parameters, from memory, the disk, or the compiler."""
+    target = target or driver.target()
+    options = checked(options)
+    options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
+    spec = specialization(fn.params, specs)
+    digest, stable = digest_of(fn, spec, options, target)
+    known = fn.known.get(digest)
+    if known is not None and known.options == options:
+        return known
+    data = known.data if known is not None else (store.get(digest) if stable else None)
+    compiled = _load(fn, spec, options, target, digest, data)
+    if compiled is None:
+        data = _build(fn, spec, options, target)
+        if stable:
+            store.put(digest, data)
+        compiled = _load(fn, spec, options, target, digest, data)
+    fn.known[digest] = compiled
+    return compiled
+
+
+def _load(fn, spec, options, target, digest, data):
+    if data is None:
+        return None
+    return CompiledKernel(fn, spec, options, target, digest, data)
+
+
+def _build(fn, spec, options, target):
+    from . import frontend
+
+    builder = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, options)
+    try:
+        return ir.compile(builder, target, "tile")
+    except ir.DiagnosticError as error:
+        raise failure(error, builder.str(debug=True), fn.__name__, target) from None
+
+
+def failure(error, text, name, target):
+    """A CompileError for what the compiler reports, which names a reproducer and how to run it."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    folder = os.path.join(tempfile.gettempdir(), f"terrazzo-reproducers-{os.getuid()}")
+    path = os.path.join(folder, f"{name}-{digest}.mlir")
+    notes = []
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        notes.append(f"reproducer: tz-opt '--pass-pipeline={ir.pipeline(target)}' {path}")
+    except OSError as problem:
+        notes.append(f"no reproducer could be written: {problem}")
+    file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
+    message = getattr(error, "message", None) or str(error)
+    if not file or not line:
+        return CompileError(f"{message} (in kernel {name})", notes=notes)
+    return CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line), notes)
+
+
+def _source_line(file, line):
+    import linecache
+
+    return linecache.getline(file, line).rstrip("\n") or None
+
+
+class ASTSource:
+    """A kernel function with a signature given as text, to be compiled ahead of time.
+
+    `signature` maps parameter names to "*fp32", "i32" or "constexpr", `constexprs` names (or positions, or 1-tuples of
+    these) to values, `attrs` positions to lists such as [["tt.divisibility", 16]].
+    """
+
+    ext = "tile"
+
+    def __init__(self, fn, signature, constexprs=None, attrs=None):
+        self.fn = fn
+        self.signature = {self._name(k): v for k, v in signature.items()}
+        self.constants = {self._name(k): v for k, v in (constexprs or {}).items()}
+        self.attrs = {self._name(k): v for k, v in (attrs or {}).items()}
+        self.name = fn.__name__
+
+    def _name(self, key):
+        while isinstance(key, tuple) and len(key) == 1:
+            key = key[0]
+        if isinstance(key, int):
+            if key >= len(self.fn.arg_names):
+                raise ArgumentError(
+                    f"{self.fn.__name__}() has {len(self.fn.arg_names)} parameters, found position {key}"
+                )
+            return self.fn.arg_names[key]
+        if key not in self.fn.arg_names:
+            raise ArgumentError(f"{self.fn.__name__}() has no parameter '{key}'; it has {', '.join(self.fn.arg_names)}")
+        return key
+
+    def specs(self):
+        """The descriptions of all parameters."""
+        result = []
+        for parameter in self.fn.params:
+            name, text = parameter.name, self.signature.get(parameter.name)
+            if name in self.constants:
+                result.append(("const", self.constants[name]))
+            elif text is None or text == "constexpr":
+                if not parameter.has_default:
+                    raise ArgumentError(f"{self.fn.__name__}(): parameter '{name}' has neither a type nor a value")
+                result.append(("const", parameter.default))
+            else:
+                spec = spec_from_text(text, name)
+                if any(list(a)[-1] == 16 for a in self.attrs.get(name, ())):
+                    spec = (*spec[:2], True, *spec[3:])
+                result.append(spec)
+        return tuple(result)
+
+
+def compile(src, target=None, options=None):
+    """Compiles an ASTSource, or the text or path of a module, and gives the compiled kernel."""
+    if target is not None and not isinstance(target, str):
+        target = getattr(target, "backend", target)
+    if isinstance(src, ASTSource):
+        driver.check_target(target or driver.target())
+        return compile_specs(src.fn, src.specs(), dict(options or {}), target)
+    raise ArgumentError(f"compile() takes an ASTSource, found {type(src).__name__}")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ruff: noqa: N818
+"""Everything that Terrazzo raises on purpose.
+
+The lowest layer of the package: all others import it, it imports none. Each class survives pickling, since test
+runners and autotuners move exceptions between processes.
+"""
+
+
+class TerrazzoError(Exception):
+    """Base class of all errors of Terrazzo."""
+
+
+class CompileError(TerrazzoError):
+    """A kernel that cannot be compiled, shown at the user's line.
+
+    `message` says what was found and what was expected. `file`, `line` (from 1) and `col` (from 0) locate it,
+    `source` is the text of the line, `notes` are further lines for the reader. Raisers that know no location leave it
+    out; whoever does know adds it by `at`.
+    """
+
+    def __init__(self, message, file=None, line=None, col=None, source=None, notes=()):
+        super().__init__(message)
+        self.message = message
+        self.file, self.line, self.col = file, line, col
+        self.source = source
+        self.notes = list(notes)
+
+    def at(self, file, line, col=None, source=None):
+        """Adds a location where there is none yet, and returns the error."""
+        if self.line is None:
+            self.file, self.line, self.col, self.source = file, line, col, source
+        return self
+
+    def __str__(self):
+        where = ""
+        if self.file is not None:
+            numbers = "".join(f":{n}" for n in (self.line, None if self.col is None else self.col + 1) if n is not None)
+            where = f"{self.file}{numbers}: "
+        lines = [f"{where}error: {self.message}"]
+        if self.source is not None:
+            lines.append("    " + self.source.rstrip("\n"))
+            if self.col is not None:
+                lines.append("    " + " " * self.col + "^")
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def __reduce__(self):
+        return type(self), (self.message, self.file, self.line, self.col, self.source, self.notes)
+
+
+class SemanticError(CompileError):
+    """A call or an operator of the language that its operands do not allow."""
+
+
+class CompileTimeAssertionFailure(CompileError):
+    """A `static_assert` that does not hold."""
+
+
+class UnsupportedLanguageConstruct(CompileError):
+    """Python that kernels cannot contain."""
+
+
+CompilationError = CompileError
+
+
+class LaunchError(TerrazzoError):
+    """A kernel that could not be started, or that failed while it ran."""
+
+
+class ArgumentError(LaunchError, TypeError):
+    """A call of a kernel whose arguments, options or grid are not what it takes."""
+
+
+class ArgumentRangeError(ArgumentError, OverflowError):
+    """An integer argument that the type it has to have cannot hold."""
+
+
+class OutOfResources(LaunchError):
+    """A kernel that needs more of something than the device has: `required` and `limit` of `name`."""
+
+    def __init__(self, required, limit, name):
+        self.required, self.limit, self.name = required, limit, name
+        super().__init__(
+            f"out of resource: {name}, required: {required}, hardware limit: {limit}; reducing block sizes or "
+            "num_stages may help"
+        )
+
+    def __reduce__(self):
+        return type(self), (self.required, self.limit, self.name)
+
+
+class DeviceAssertionError(LaunchError):
+    """A `device_assert` that did not hold while the kernel ran."""
+
+
+class CacheWarning(UserWarning):
+    """A compilation cache that cannot be read or written; the kernel is compiled without it."""

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Small functions for the host's side of kernels."""
+
+from .errors import ArgumentError
+from .language.values import constexpr_function
+
+
+@constexpr_function
+def _cdiv(x, y):
+    return -(-x // y)
+
+
+@constexpr_function
+def _next_power_of_2(n):
+    return 1 if n <= 1 else 1 << (n - 1).bit_length()
+
+
+def _plain(value):
+    return getattr(value, "value", value)
+
+
+def cdiv(x, y):
+    """x / y rounded up. In kernels it works on compile-time values; tl.cdiv also takes run-time ones."""
+    found = _cdiv(x, y)
+    from .language import builder
+
+    return found if builder.active() else _plain(found)
+
+
+def next_power_of_2(n):
+    """The least power of two that is not below n; in kernels of a compile-time value."""
+    found = _next_power_of_2(n)
+    from .language import builder
+
+    return found if builder.active() else _plain(found)
+
+
+cdiv.__tl_builtin__ = next_power_of_2.__tl_builtin__ = True
+
+_allocator = None
+
+
+def set_allocator(allocator):
+    """Tells how kernels get scratch memory, allocator(size, alignment, stream). This target needs none."""
+    global _allocator
+    _allocator = allocator
+
+
+def must_use_result(fn, msg=True):
+    """Marks a function whose result must not be dropped; accepted for compatibility."""
+    return fn
+
+
+class FutureKernel:
+    """A kernel that AsyncCompileMode compiles; `result()` gives it."""
+
+    def __init__(self, kernel):
+        self._kernel = kernel
+
+    def result(self, ignore_errors=False):
+        """The compiled kernel."""
+        return self._kernel
+
+
+class AsyncCompileMode:
+    """A context in which compilation may be put off; on this target it happens at once."""
+
+    def __init__(self, executor, ignore_errors=False):
+        self.executor = executor
+        self.ignore_errors = ignore_errors
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+
+class MockTensor:
+    """Stands for an array of a dtype, in warmup: there is no memory behind it."""
+
+    __tz_mock__ = True
+
+    def __init__(self, dtype, shape=None):
+        self.dtype = dtype
+        self.shape = [1] if shape is None else shape
+
+    @staticmethod
+    def wrap_dtype(value):
+        """A MockTensor for a dtype of torch, numpy or the language, everything else as it is."""
+        name = type(value).__module__.partition(".")[0]
+        if type(value).__name__.lower().endswith("dtype") and name in ("torch", "numpy", "terrazzo"):
+            return MockTensor(value)
+        return value
+
+    @staticmethod
+    def data_ptr():
+        """An address that 16 divides."""
+        return 0
+
+    @staticmethod
+    def ptr_range():
+        """The extent of the memory; there is none."""
+        return 0
+
+
+class UnalignedMock(MockTensor):
+    """A MockTensor whose address nothing is known of."""
+
+    @staticmethod
+    def data_ptr():
+        return 1
+
+
+class TensorWrapper:
+    """An array seen with another dtype; made by reinterpret."""
+
+    def __init__(self, base, dtype):
+        self.base = base
+        self.dtype = dtype
+        self.shape = base.shape
+
+    @property
+    def data(self):
+        """The array's own `data`."""
+        return self.base.data
+
+    @property
+    def is_cpu(self):
+        """Whether the memory is the host's."""
+        return getattr(self.base, "is_cpu", True)
+
+    @property
+    def device(self):
+        """Where the memory is."""
+        return getattr(self.base, "device", "cpu")
+
+    def data_ptr(self):
+        """The address of the first element."""
+        if hasattr(self.base, "data_ptr"):
+            return self.base.data_ptr()
+        return self.base.__array_interface__["data"][0]
+
+    def stride(self, *args):
+        """The strides of the array, in elements."""
+        if hasattr(self.base, "stride"):
+            return self.base.stride(*args)
+        strides = tuple(s // self.base.itemsize for s in self.base.strides)
+        return strides[args[0]] if args else strides
+
+    def element_size(self):
+        """Bytes of an element."""
+        return self.base.element_size() if hasattr(self.base, "element_size") else self.base.itemsize
+
+    def numel(self):
+        """How many elements there are."""
+        return self.base.numel() if hasattr(self.base, "numel") else self.base.size
+
+    def __str__(self):
+        return f"TensorWrapper[{self.dtype}]({self.base})"
+
+
+def reinterpret(tensor, dtype):
+    """The array with its elements taken as another dtype of the language, as a kernel argument."""
+    if isinstance(tensor, TensorWrapper):
+        return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
+    if hasattr(tensor, "data_ptr") or hasattr(tensor, "__array_interface__"):
+        return TensorWrapper(tensor, dtype)
+    raise ArgumentError(f"reinterpret takes an array, found an object of type '{type(tensor).__name__}'")

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""jit: makes a Python function a kernel, compiled for the types of its arguments when it is launched."""
+
+import functools
+import inspect
+import threading
+
+from . import knobs
+from . import language as tl
+from ._terrazzo import runtime
+from .compiler import compile_specs
+from .errors import ArgumentError
+from .host import MockTensor, UnalignedMock
+from .language.dtypes import dtype, pointer_type
+from .options import OPTIONS
+from .specialize import parameters_of, spec_from_text, type_from_text
+
+runtime.set_language_types(tl.constexpr, dtype)
+
+
+class KernelInterface:
+    """What kernel[grid](...) can be said of: jit functions, and what autotune and heuristics make of them."""
+
+    def __getitem__(self, grid):
+        return functools.partial(self.run, grid=grid, warmup=False)
+
+    def warmup(self, *args, grid=None, **kwargs):
+        """Compiles for these arguments without a launch."""
+        return self.run(*args, grid=grid, warmup=True, **kwargs)
+
+
+class Wrapper(KernelInterface):
+    """A kernel with something around its launches; it has the kernel's attributes too."""
+
+    def __init__(self, fn):
+        self.fn = fn
+        self.arg_names = fn.arg_names
+        self.base_fn = fn
+        while isinstance(self.base_fn, Wrapper):
+            self.base_fn = self.base_fn.fn
+        self.__name__, self.__doc__ = self.base_fn.__name__, self.base_fn.__doc__
+        self.__module__, self.__qualname__ = self.base_fn.__module__, self.base_fn.__qualname__
+
+    def __getattr__(self, name):
+        if name in ("fn", "base_fn") or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.fn, name)
+
+    def named(self, args, kwargs):
+        """The arguments by name."""
+        if len(args) > len(self.arg_names):
+            raise ArgumentError(
+                f"{self.__name__}() takes {len(self.arg_names)} positional arguments but {len(args)} were given"
+            )
+        return {**dict(zip(self.arg_names, args)), **kwargs}
+
+    def __call__(self, *args, **kwargs):
+        return self.base_fn(*args, **kwargs)
+
+
+class JITFunction(runtime.Dispatcher, KernelInterface):
+    """A kernel. `kernel[grid](*args, **kwargs)` launches it; other kernels may call it.
+
+    `fn` is the Python function, `params` describe its parameters, `src` is its text. The base class binds arguments and
+    finds the compiled kernel; the methods here do what happens once for each specialisation.
+    """
+
+    __tz_jit__ = True
+
+    def __init__(
+        self,
+        fn,
+        do_not_specialize=None,
+        do_not_specialize_on_alignment=None,
+        debug=None,
+        noinline=None,
+        repr=None,
+        launch_metadata=None,
+    ):
+        self.fn = fn
+        self.params = parameters_of(fn, tuple(do_not_specialize or ()), tuple(do_not_specialize_on_alignment or ()))
+        self.arg_names = [p.name for p in self.params]
+        self.constexprs = [p.index for p in self.params if p.is_constexpr]
+        self.debug = debug
+        self.noinline = noinline
+        self.launch_metadata = launch_metadata
+        self._repr = repr
+        functools.update_wrapper(self, fn, updated=())
+        self.file = fn.__code__.co_filename
+        self.starting_line_number = fn.__code__.co_firstlineno
+        self.pre_run_hooks = []
+        self.known = {}  # digest -> CompiledKernel
+        self.last = None  # the kernel compiled last
+        self._dependencies = None
+        self._words = {}  # digest of the dependencies -> number
+        self._lock = threading.RLock()
+        self._pending = {}  # key -> [lock, threads that use it]
+        options = [name for name in OPTIONS if name not in self.arg_names]
+        self._setup(
+            fn.__name__,
+            tuple(p.for_dispatcher() for p in self.params if not p.is_variadic),
+            tuple(options),
+            tuple(OPTIONS[name].default for name in options),
+        )
+
+    @property
+    def src(self):
+        """The text of the function, without what is left of `def`."""
+        from . import frontend
+
+        return frontend.source_of(self.fn).text
+
+    @property
+    def signature(self):
+        """The signature of the Python function."""
+        return inspect.signature(self.fn)
+
+    @property
+    def cache_key(self):
+        """A digest of the function's text and of all that it depends on."""
+        return self._current_dependencies().digest
+
+    hash = cache_key
+
+    @property
+    def asm(self):
+        """The stages of the kernel that was compiled last."""
+        return self.last.asm if self.last is not None else {}
+
+    @property
+    def device_caches(self):
+        """The compiled kernels, by device."""
+        return _DeviceCaches(self)
+
+    def _current_dependencies(self):
+        if self._dependencies is None:
+            self._refresh_guards()
+        return self._dependencies
+
+    def _refresh_guards(self):
+        """Looks up again what the kernel depends on outside of its text.
+
+        The base class calls it when something changed.
+        """
+        from . import frontend
+
+        with self._lock:
+            for parameter in self.params:
+                if parameter.is_variadic:
+                    raise ArgumentError(
+                        f"{self.__name__}() takes *{parameter.name}, which only functions that kernels call can"
+                    )
+            self._dependencies = frontend.dependencies(self)
+            word = self._words.setdefault(self._dependencies.digest, len(self._words) + 1)
+            self._set_guards(list(self._dependencies.guards), word)
+
+    def _miss(self, key, specs, options):
+        """Compiles what a call needs, once also if many threads ask for it; the base class calls it."""
+        with self._lock:
+            entry = self._pending.setdefault(key, [threading.RLock(), 0])
+            entry[1] += 1
+        try:
+            with entry[0]:
+                if self._find(key) is None:
+                    self._compile_into(key, specs, options)
+        finally:
+            with self._lock:
+                entry[1] -= 1
+                if not entry[1]:
+                    self._pending.pop(key, None)
+
+    def _compile_into(self, key, specs, options):
+        compiled = compile_specs(self, specs, options)
+        hooks = knobs.runtime
+        hooks.kernel_load_start_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
+        self._insert(key, compiled.data, compiled.target.partition(":")[0], compiled)
+        hooks.kernel_load_end_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
+        self.last = compiled
+
+    def _run_hooks(self, arguments):
+        for hook in list(self.pre_run_hooks):
+            hook(**arguments)
+
+    def add_pre_run_hook(self, hook):
+        """Calls `hook(**arguments)` before each launch."""
+        self.pre_run_hooks.append(hook)
+        self._set_hooked(True)
+
+    def run(self, *args, grid, warmup=False, **kwargs):
+        """Launches, or with `warmup` only compiles; gives the compiled kernel."""
+        if warmup:
+            return self.warmup(*args, grid=grid, **kwargs)
+        return self[grid](*args, **kwargs)
+
+    def warmup(self, *args, grid=None, **kwargs):
+        """Compiles for these arguments without a launch.
+
+        A dtype stands for an array of it, text such as "*fp32" or "i32" for a value of that type.
+        """
+        by_name = {p.name: p for p in self.params}
+        args = [_stand_in(a, p) for a, p in zip(args, self.params)] + list(args[len(self.params) :])
+        kwargs = {k: _stand_in(v, by_name[k]) if k in by_name else v for k, v in kwargs.items()}
+        return self._prepare(tuple(args), kwargs)
+
+    def preload(self, specialization_data):
+        """Kernels are found in the cache by themselves; there is nothing to be loaded by hand."""
+        return
+
+    def __call__(self, *args, **kwargs):
+        raise ArgumentError(
+            f"{self.__name__}() is a kernel: launch it as {self.__name__}[grid](...); only kernels can call it directly"
+        )
+
+    def __repr__(self):
+        return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+    def __reduce__(self):
+        return _find_function, (self.fn.__module__, self.fn.__qualname__)
+
+
+def _find_function(module, qualname):
+    import importlib
+
+    found = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class _DeviceCaches:
+    """The compiled kernels of a function as {device: ({digest: kernel}, ...)}."""
+
+    def __init__(self, fn):
+        self._fn = fn
+
+    def __getitem__(self, device):
+        return (self._fn.known,)
+
+    def clear(self):
+        """Forgets all kernels, in memory."""
+        self._fn.known.clear()
+        self._fn._clear_plans()
+
+
+_VALUES = {"int32": 2, "int64": (1 << 32) + 2, "uint64": (1 << 63) + 2, "fp32": 0.5, "int1": True}
+
+
+def _stand_in(value, parameter):
+    """A value of the type that a dtype, a numpy scalar type, or a text means; other arguments as they are."""
+    if parameter.is_constexpr:
+        return value
+    if isinstance(value, pointer_type):
+        return MockTensor(value.element_ty)
+    if isinstance(value, type) and value.__module__ == "numpy":
+        import numpy
+
+        return MockTensor(numpy.dtype(value))
+    if isinstance(value, str) and type_from_text(value.partition(":")[0]) is not None:
+        spec = spec_from_text(value, parameter.name)
+        if spec[0] == "ptr":
+            return MockTensor(dtype(spec[1])) if spec[2] else UnalignedMock(dtype(spec[1]))
+        if parameter.fixed_type == dtype(spec[1]):
+            return 0
+        if spec[1] not in _VALUES:
+            raise ArgumentError(
+                f"argument '{parameter.name}': no Python value becomes a {spec[1]} unless the parameter is annotated so"
+            )
+        scale = {"int32": 16, "int64": 1 << 32, "uint64": 1 << 63}
+        return scale[spec[1]] if spec[2] else 1 if spec[3] else _VALUES[spec[1]]
+    return MockTensor.wrap_dtype(value)
+
+
+def jit(
+    fn=None,
+    *,
+    version=None,
+    repr=None,
+    launch_metadata=None,
+    do_not_specialize=None,
+    do_not_specialize_on_alignment=None,
+    debug=None,
+    noinline=None,
+):
+    """Makes a Python function a kernel. Used bare, or with options:
+
+    do_not_specialize (names or positions): values that the kernel is not compiled for; do_not_specialize_on_alignment:
+    the same for divisibility by 16 alone; debug: arms device_assert; noinline, repr: accepted for compatibility;
+    launch_metadata: a function that adds to what hooks around launches are given.
+    """
+
+    def decorate(function):
+        if isinstance(function, JITFunction):
+            function = function.fn
+        if not inspect.isfunction(function):
+            raise ArgumentError(f"jit takes a Python function, found an object of type '{type(function).__name__}'")
+        return JITFunction(
+            function, do_not_specialize, do_not_specialize_on_alignment, debug, noinline, repr, launch_metadata
+        )
+
+    return decorate if fn is None else decorate(fn)

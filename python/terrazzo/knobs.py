@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Switches of the process, read from the environment once and settable from Python.
+
+TERRAZZO_DEBUG=1            arms device_assert in every kernel                          knobs.runtime.debug
+TERRAZZO_ALWAYS_COMPILE=1   does not look into the cache                                knobs.compilation.always_compile
+TERRAZZO_CACHE_DIR          where compiled kernels are kept (empty: nowhere)            knobs.cache.dir
+TERRAZZO_CACHE_SIZE         bytes that they may take, also as 500M or 2G                knobs.cache.size
+TERRAZZO_PRINT_AUTOTUNING=1 says what autotune measured and chose                       knobs.autotuning.print
+"""
+
+import os
+from contextlib import contextmanager
+
+from .errors import TerrazzoError
+
+
+def _flag(name):
+    return os.environ.get(name, "0").lower() not in ("", "0", "false", "off", "no")
+
+
+def _default_dir():
+    if "TERRAZZO_CACHE_DIR" in os.environ:
+        return os.environ["TERRAZZO_CACHE_DIR"]
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "terrazzo", "kernels")
+
+
+def size_from_text(text):
+    """Bytes from "1000000", "500M" or "2G"; an error says what is expected."""
+    units = {"K": 10, "M": 20, "G": 30, "T": 40}
+    digits, shift = (text[:-1], units[text[-1].upper()]) if text and text[-1].upper() in units else (text, 0)
+    if not digits.isdigit() or int(digits) == 0:
+        raise TerrazzoError(f"TERRAZZO_CACHE_SIZE is '{text}', expected a number of bytes such as 1000000, 500M or 2G")
+    return int(digits) << shift
+
+
+class _Group:
+    """Switches of one topic."""
+
+    def __init__(self, read):
+        self._read = read
+        self.reset()
+
+    def reset(self):
+        """Takes all values from the environment again."""
+        for name, value in self._read().items():
+            setattr(self, name, value)
+
+    @contextmanager
+    def scope(self):
+        """Puts back, on leaving, what is changed inside."""
+        saved = {k: v for k, v in vars(self).items() if not k.startswith("_")}
+        try:
+            yield self
+        finally:
+            for name, value in saved.items():
+                setattr(self, name, value)
+
+
+class HookChain:
+    """Functions that are called one after the other."""
+
+    def __init__(self, changed=None):
+        self.calls = []
+        self._changed = changed
+
+    def add(self, hook):
+        """Adds a function, once."""
+        if hook not in self.calls:
+            self.calls.append(hook)
+        self._notify()
+
+    def remove(self, hook):
+        """Takes a function out."""
+        if hook in self.calls:
+            self.calls.remove(hook)
+        self._notify()
+
+    def _notify(self):
+        if self._changed:
+            self._changed()
+
+    def __call__(self, *args, **kwargs):
+        for hook in list(self.calls):
+            hook(*args, **kwargs)
+
+    def __bool__(self):
+        return bool(self.calls)
+
+
+class _Runtime(_Group):
+    """Hooks, and the switch that arms device_assert."""
+
+    def __init__(self):
+        super().__init__(
+            lambda: {
+                "debug": _flag("TERRAZZO_DEBUG"),
+                "jit_cache_hook": None,
+                "jit_post_compile_hook": None,
+                "interpret": False,
+                "override_arch": None,
+            }
+        )
+        self.launch_enter_hook = HookChain(self._arm)
+        self.launch_exit_hook = HookChain(self._arm)
+        self.kernel_load_start_hook = HookChain()
+        self.kernel_load_end_hook = HookChain()
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "debug":
+            from ._terrazzo import runtime
+
+            runtime.set_configuration(int(bool(value)))
+
+    def _arm(self):
+        """Launches look for hooks only where there are some."""
+        from ._terrazzo import runtime
+
+        def call(chain):
+            return (lambda compiled, grid: chain(compiled.launch_metadata(grid))) if chain else None
+
+        runtime.set_launch_hooks(call(self.launch_enter_hook), call(self.launch_exit_hook))
+
+
+runtime = _Runtime()
+cache = _Group(lambda: {"dir": _default_dir(), "size": os.environ.get("TERRAZZO_CACHE_SIZE") or None})
+compilation = _Group(lambda: {"always_compile": _flag("TERRAZZO_ALWAYS_COMPILE")})
+autotuning = _Group(lambda: {"print": _flag("TERRAZZO_PRINT_AUTOTUNING"), "cache": False, "listener": None})
+
+
+def refresh_knobs():
+    """Takes all switches from the environment again."""
+    for group in (runtime, cache, compilation, autotuning):
+        group.reset()

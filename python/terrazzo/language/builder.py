@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Where the functions of the language emit to: a stack of builders, one stack a thread.
+
+The frontend pushes the builder of the kernel that it traces; every function of the language then appends its
+operations to the current one. A stack, because compiling one kernel may have to compile another.
+"""
+
+import functools
+import inspect
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..errors import SemanticError
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the compilation asks of the functions of the language.
+
+    `debug` arms `device_assert`, `strict` forbids to contract a multiplication and an addition, `target` is what
+    `target_info` answers from ("cpu", "cuda:90", "hip:gfx942").
+    """
+
+    debug: bool = False
+    strict: bool = False
+    target: str = "cpu"
+
+
+class _Stack(threading.local):
+    def __init__(self):
+        self.entries = []
+
+
+_stack = _Stack()
+
+
+def push(builder, options=Options()):
+    """Makes `builder` the current one of this thread."""
+    _stack.entries.append((builder, options))
+
+
+def pop():
+    """Takes the current builder away again, and returns it."""
+    return _stack.entries.pop()[0]
+
+
+def active():
+    """Whether a kernel is being traced on this thread."""
+    return bool(_stack.entries)
+
+
+def current():
+    """The builder that operations go to; an error outside of a kernel."""
+    if not _stack.entries:
+        raise SemanticError("functions of terrazzo.language can be called in a kernel only; is a @jit missing?")
+    return _stack.entries[-1][0]
+
+
+def options():
+    """The options that the current builder was pushed with."""
+    return _stack.entries[-1][1] if _stack.entries else Options()
+
+
+def emit(name, operands, type, attributes=None):
+    """Creates an operation with one result of the MLIR type `type` and returns that result."""
+    return current().create(name, operands, attributes or {}, [type]).result
+
+
+def emit_effect(name, operands, attributes=None):
+    """Creates an operation without results."""
+    current().create(name, operands, attributes or {}, [])
+
+
+@contextmanager
+def block_of(region, types):
+    """A new block of `region` with arguments of these MLIR types; operations go there until the end of the `with`."""
+    b = current()
+    before = b.insertion_point
+    block = b.append_block(region, types)
+    b.set_insertion_point_to_end(block)
+    try:
+        yield block
+    finally:
+        b.set_insertion_point_to_end(before)
+
+
+def i32_array(values):
+    """The attribute text of a list of 32-bit integers."""
+    inner = ", ".join(str(int(v)) for v in values)
+    return f"array<i32: {inner}>" if inner else "array<i32>"
+
+
+def string(text):
+    """The attribute text of a string, whatever characters it has."""
+    out = []
+    for byte in str(text).encode():
+        plain = 32 <= byte < 127 and byte not in (34, 92)
+        out.append(chr(byte) if plain else f"\\{byte:02X}")
+    return '"' + "".join(out) + '"'
+
+
+# Arguments that compilers of this language pass to their own functions; wrappers of users forward them blindly.
+_IGNORED_KEYWORDS = ("_semantic", "_builder", "_generator")
+
+
+def builtin(fn):
+    """Marks a function of the language: the frontend calls it instead of tracing it.
+
+    Arguments arrive with constexprs replaced by their values, in tuples and lists too. A call that does not fit the
+    signature is a SemanticError that says why.
+    """
+    from .values import unwrap
+
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        for key in _IGNORED_KEYWORDS:
+            kwargs.pop(key, None)
+        args = [unwrap(a) for a in args]
+        kwargs = {k: unwrap(v) for k, v in kwargs.items()}
+        try:
+            return fn(*args, **kwargs)
+        except TypeError as error:
+            try:
+                inspect.signature(fn).bind(*args, **kwargs)
+            except TypeError as mismatch:
+                raise SemanticError(f"{fn.__name__}: {mismatch}") from None
+            raise SemanticError(f"{fn.__name__}: {error}") from error
+
+    wrapper.__tl_builtin__ = True
+    return wrapper
+
+
+def method(fn):
+    """Makes a function of the language a method of tensors, too."""
+    from .values import tensor
+
+    setattr(tensor, fn.__name__, fn)
+    return fn

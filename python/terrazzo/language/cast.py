@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Conversions between dtypes: by value, or by bits."""
+
+from ..errors import SemanticError
+from .builder import builtin, emit, method
+from .dtypes import dtype as dtype_type
+from .dtypes import float16, float32, int1, int64, pointer_type, type_of
+from .promotion import constant, is_literal, splat, to_tensor
+from .values import describe, static_dtype, tensor
+
+# Predicates of arith.cmpi and arith.cmpf for "not equal"; a NaN is not equal to 0, so it is true.
+_NE, _UNE = "1 : i64", "13 : i64"
+
+_ROUNDING = {None: None, "rtne": None, "rtz": "3 : i32"}
+
+
+def unary(name, value, dtype, attributes=None):
+    """Creates an elementwise operation on one operand, with elements of `dtype` as the result."""
+    type = type_of(dtype, value.shape)
+    return tensor(emit(name, [value.handle], type.ir, attributes), type)
+
+
+def relabel(value, dtype):
+    """The same value under a dtype that has the same MLIR type."""
+    return tensor(value.handle, type_of(dtype, value.shape))
+
+
+def to_bool(value):
+    """`value != 0`, as int1."""
+    if value.dtype.is_bool():
+        return value
+    if value.dtype.is_ptr():
+        value = cast_to(value, int64)
+    if value.dtype.is_fp8():
+        value = cast_to(value, float16)
+    zero = splat(constant(0, value.dtype), value.shape)
+    name, predicate = ("arith.cmpf", _UNE) if value.dtype.is_floating() else ("arith.cmpi", _NE)
+    type = type_of(int1, value.shape)
+    return tensor(emit(name, [value.handle, zero.handle], type.ir, {"predicate": predicate}), type)
+
+
+def _float_to_float(value, dtype, rounding):
+    source = value.dtype
+    if dtype.primitive_bitwidth > source.primitive_bitwidth:
+        return unary("arith.extf", value, dtype)
+    if dtype.primitive_bitwidth == source.primitive_bitwidth:
+        # Another format of the same width: through the next wider type that holds all its values.
+        wide = float16 if source.is_fp8() else float32
+        return unary("arith.truncf", unary("arith.extf", value, wide), dtype, rounding)
+    return unary("arith.truncf", value, dtype, rounding)
+
+
+def _int_to_int(value, dtype):
+    source = value.dtype
+    if dtype.int_bitwidth == source.int_bitwidth:
+        return relabel(value, dtype)
+    if dtype.int_bitwidth < source.int_bitwidth:
+        return unary("arith.trunci", value, dtype)
+    return unary("arith.extsi" if source.is_int_signed() else "arith.extui", value, dtype)
+
+
+def _pointer_cast(value, dtype):
+    source = value.dtype
+    if dtype.is_ptr() and source.is_ptr():
+        return relabel(value, dtype) if dtype.ir == source.ir else unary("tile.ptr_cast", value, dtype)
+    if dtype.is_ptr() and source.is_int():
+        return unary("tile.int_to_ptr", _int_to_int(value, int64), dtype)
+    if source.is_ptr() and dtype.is_int():
+        address = unary("tile.ptr_to_int", value, int64)
+        return to_bool(address) if dtype.is_bool() else _int_to_int(address, dtype)
+    raise SemanticError(f"cannot cast {source} to {dtype}: pointers convert to and from integers and pointers only")
+
+
+def cast_to(value, dtype, rounding=None):
+    """`value` with elements of `dtype`, converted by value; the value itself if it has that dtype."""
+    source = value.dtype
+    if source == dtype:
+        return value
+    if source.is_ptr() or dtype.is_ptr():
+        return _pointer_cast(value, dtype)
+    if dtype.is_bool():
+        return to_bool(value)
+    if source.is_floating() and dtype.is_floating():
+        return _float_to_float(value, dtype, {"roundingmode": rounding} if rounding else None)
+    if source.is_int() and dtype.is_int():
+        return _int_to_int(value, dtype)
+    if source.is_floating():
+        value = cast_to(value, float32) if source.is_fp8() else value
+        return unary("arith.fptosi" if dtype.is_int_signed() else "arith.fptoui", value, dtype)
+    if dtype.is_fp8():
+        return cast_to(cast_to(value, float32), dtype)
+    return unary("arith.sitofp" if source.is_int_signed() else "arith.uitofp", value, dtype)
+
+
+def bitcast_to(value, dtype):
+    """`value` with its bits read as `dtype`, which has to be as wide."""
+    source = value.dtype
+    if source == dtype:
+        return value
+    if source.is_ptr() or dtype.is_ptr():
+        return _pointer_cast(value, dtype)
+    if source.primitive_bitwidth != dtype.primitive_bitwidth:
+        raise SemanticError(
+            f"cannot bitcast {source} of {source.primitive_bitwidth} bits to {dtype} of "
+            f"{dtype.primitive_bitwidth} bits; the widths must be equal"
+        )
+    return relabel(value, dtype) if source.ir == dtype.ir else unary("arith.bitcast", value, dtype)
+
+
+def literal_as(value, dtype):
+    """A literal converted to `dtype` as a cast would at run time: integers wrap, floats truncate."""
+    if dtype.is_bool():
+        return constant(value != 0, dtype)
+    if dtype.is_int():
+        if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
+            raise SemanticError(f"cannot cast the literal {value!r} to {dtype}")
+        span = 1 << dtype.int_bitwidth
+        wrapped = int(value) % span
+        return constant(wrapped - span if wrapped > dtype.get_int_max_value() else wrapped, dtype)
+    if dtype.is_ptr():
+        return cast_to(constant(value, int64), dtype)
+    return constant(value, dtype)
+
+
+@method
+@builtin
+def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
+    """`input` with elements of another type.
+
+    By value: integers wrap, floats round to nearest even and lose their fraction on the way to integers, casts to
+    int1 are `!= 0`, pointers convert to and from integers. `fp_downcast_rounding` is "rtne" or, towards zero, "rtz",
+    for casts to narrower floats only. With `bitcast` the bits stay as they are; the widths must be equal.
+    """
+    if isinstance(dtype, dtype_type) and dtype.is_block():
+        dtype = dtype.scalar
+    dtype = static_dtype(dtype)
+    if fp_downcast_rounding not in _ROUNDING:
+        raise SemanticError(f"fp_downcast_rounding must be 'rtne' or 'rtz', found {fp_downcast_rounding!r}")
+    if is_literal(input) and not bitcast:
+        return literal_as(input, dtype)
+    if not isinstance(input, tensor) and not is_literal(input):
+        raise SemanticError(f"cast expects a run-time value, found {describe(input)}")
+    value = to_tensor(input)
+    source = value.dtype
+    if fp_downcast_rounding is not None:
+        narrows = source.is_floating() and dtype.is_floating() and dtype.primitive_bitwidth < source.primitive_bitwidth
+        if not narrows:
+            raise SemanticError(f"fp_downcast_rounding is for casts to narrower floats, found {source} to {dtype}")
+    return bitcast_to(value, dtype) if bitcast else cast_to(value, dtype, _ROUNDING[fp_downcast_rounding])
+
+
+def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
+    """See `cast`."""
+    return cast(self, dtype, fp_downcast_rounding, bitcast)
+
+
+to.__tl_builtin__ = True
+method(to)
+
+
+def cast_pointee(pointer, dtype):
+    """A pointer, or a tile of them, to the same address with another pointee."""
+    return cast_to(pointer, pointer_type(dtype, pointer.dtype.address_space, pointer.dtype.const))
+
+
+__all__ = ["cast"]

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# ruff: noqa: N801
+"""Tensor descriptors: a strided tensor in memory that is read and written in blocks of one shape.
+
+They exist here only, as block pointers do, and expand to pointers and masks. What lies outside of the tensor reads as
+0 (or NaN) and is not written.
+"""
+
+from ..errors import SemanticError
+from . import atomics
+from .arithmetic import add, binary, mul
+from .block_pointer import block_pointer, wide, wide_list
+from .builder import builtin
+from .cast import cast_to
+from .comparison import compare_same
+from .creation import arange_tile
+from .dtypes import block_type, int64
+from .memory import load, store, store_pointers
+from .promotion import along, broadcast_shape, constant, is_literal, splat
+from .values import describe, static_shape, tensor
+
+
+class tensor_descriptor:
+    """A tensor of `shape` and `strides` at `base`, accessed in blocks of `block_shape`; see make_tensor_descriptor."""
+
+    def __init__(self, base, shape, strides, block_shape, padding_option, unit):
+        self.base = base
+        self.shape, self.strides = shape, strides
+        self.block_shape = block_shape
+        self.padding_option = padding_option
+        self._unit = unit
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return self.base.dtype.element_ty
+
+    @property
+    def block_type(self):
+        """The type of a block."""
+        return block_type(self.dtype, self.block_shape)
+
+    @property
+    def type(self):
+        """A type that stands for the descriptor."""
+        return block_type(self.base.dtype, self.block_shape)
+
+    def flatten(self):
+        """The scalars that make the descriptor: base, shape, strides."""
+        return [self.base, *self.shape, *self.strides]
+
+    def unflatten(self, values):
+        """The descriptor with other scalars."""
+        rank = len(self.block_shape)
+        values = list(values)
+        return tensor_descriptor(
+            values[0], values[1 : 1 + rank], values[1 + rank :], self.block_shape, self.padding_option, ()
+        )
+
+    def _at(self, offsets):
+        offsets = wide_list(offsets, "offsets")
+        rank = len(self.block_shape)
+        if len(offsets) != rank:
+            raise SemanticError(
+                f"a descriptor of blocks of shape {list(self.block_shape)} takes {rank} offsets, found {len(offsets)}"
+            )
+        return block_pointer(
+            self.base, self.shape, self.strides, offsets, self.block_shape, list(range(rank)), self._unit
+        )
+
+    def _axes(self):
+        return list(range(len(self.block_shape)))
+
+    @builtin
+    def load(self, offsets, cache_modifier="", eviction_policy=""):
+        """The block at `offsets`."""
+        padding = "nan" if self.padding_option == "nan" else ""
+        return load(
+            self._at(offsets),
+            boundary_check=self._axes(),
+            padding_option=padding,
+            cache_modifier=cache_modifier,
+            eviction_policy=eviction_policy,
+        )
+
+    @builtin
+    def store(self, offsets, value):
+        """Writes `value`, of the shape of a block, at `offsets`."""
+        store(self._at(offsets), value, boundary_check=self._axes())
+
+    def _atomic(self, name, offsets, value):
+        pointers, mask, _ = self._at(offsets).expand(self._axes(), "")
+        getattr(atomics, name)(pointers, value, mask, sem="relaxed")
+
+    @builtin
+    def atomic_add(self, offsets, value):
+        """Adds `value` to the block at `offsets`."""
+        self._atomic("atomic_add", offsets, value)
+
+    @builtin
+    def atomic_max(self, offsets, value):
+        """Stores the greater of the block at `offsets` and `value`."""
+        self._atomic("atomic_max", offsets, value)
+
+    @builtin
+    def atomic_min(self, offsets, value):
+        """Stores the lesser of the block at `offsets` and `value`."""
+        self._atomic("atomic_min", offsets, value)
+
+    @builtin
+    def atomic_and(self, offsets, value):
+        """Stores the block at `offsets` & `value`."""
+        self._atomic("atomic_and", offsets, value)
+
+    @builtin
+    def atomic_or(self, offsets, value):
+        """Stores the block at `offsets` | `value`."""
+        self._atomic("atomic_or", offsets, value)
+
+    @builtin
+    def atomic_xor(self, offsets, value):
+        """Stores the block at `offsets` ^ `value`."""
+        self._atomic("atomic_xor", offsets, value)
+
+    def _rows(self, x_offsets, y_offset, name):
+        """Pointers and mask of the rows x_offsets, a tile of integers of rank 1, from column y_offset on."""
+        if len(self.block_shape) != 2 or self.block_shape[0] != 1:
+            raise SemanticError(f"{name} takes a descriptor of blocks of shape [1, n], found {list(self.block_shape)}")
+        if not isinstance(x_offsets, tensor) or len(x_offsets.shape) != 1 or not x_offsets.dtype.is_int():
+            raise SemanticError(f"{name} takes a tile of integers of rank 1 as rows, found {describe(x_offsets)}")
+        rows = along(cast_to(x_offsets, int64), 0, 2)
+        columns = cast_to(arange_tile(0, self.block_shape[1]), int64)
+        columns = along(binary("arith.addi", columns, splat(wide(y_offset, "y_offset"), columns.shape)), 1, 2)
+        mask = None
+        for index, extent in ((rows, self.shape[0]), (columns, self.shape[1])):
+            low = compare_same("ge", index, splat(constant(0, int64), index.shape))
+            inside = binary("arith.andi", low, compare_same("lt", index, splat(extent, index.shape)))
+            mask = inside if mask is None else mask & inside
+        pointers = add(add(self.base, mul(rows, self.strides[0])), mul(columns, self.strides[1]))
+        return pointers, mask
+
+    @builtin
+    def gather(self, x_offsets, y_offset):
+        """The rows `x_offsets` from column y_offset on, as a tile of [rows, n]."""
+        pointers, mask = self._rows(x_offsets, y_offset, "gather")
+        return load(pointers, mask)
+
+    @builtin
+    def scatter(self, value, x_offsets, y_offset):
+        """Writes the rows of `value`, of shape [rows, n], to the rows `x_offsets` from column y_offset on."""
+        pointers, mask = self._rows(x_offsets, y_offset, "scatter")
+        store_pointers(pointers, value, broadcast_shape(mask, pointers.shape), {})
+
+
+@builtin
+def make_tensor_descriptor(base, shape, strides, block_shape, padding_option="zero"):
+    """A descriptor of the tensor of `shape` and `strides` (integer scalars) at the scalar pointer `base`.
+
+    Blocks have the compile-time `block_shape`; elements outside of the tensor read as 0, or as NaN with
+    padding_option="nan", and are never written.
+    """
+    if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
+        raise SemanticError(f"base of make_tensor_descriptor must be a scalar pointer, found {describe(base)}")
+    block_shape = static_shape(block_shape, "block_shape")
+    for name, values in (("shape", shape), ("strides", strides)):
+        if len(values) != len(block_shape):
+            raise SemanticError(
+                f"{name} of make_tensor_descriptor has {len(values)} elements, expected {len(block_shape)} as "
+                "block_shape has"
+            )
+    if padding_option not in ("zero", "nan", "", None):
+        raise SemanticError(f"padding_option must be 'zero' or 'nan', found {padding_option!r}")
+    unit = [i for i, s in enumerate(strides) if is_literal(s) and s == 1]
+    return tensor_descriptor(
+        base, wide_list(shape, "shape"), wide_list(strides, "strides"), block_shape, padding_option, unit
+    )
+
+
+@builtin
+def load_tensor_descriptor(desc, offsets):
+    """desc.load(offsets)."""
+    return desc.load(offsets)
+
+
+@builtin
+def store_tensor_descriptor(desc, offsets, value):
+    """desc.store(offsets, value)."""
+    desc.store(offsets, value)

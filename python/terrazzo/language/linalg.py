@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products of matrices."""
+
+from ..errors import SemanticError
+from .builder import builtin, emit
+from .dtypes import block_type, float32, float64, int32
+from .promotion import constant, splat
+from .values import describe, static_dtype, tensor
+
+_PRECISIONS = {None: 0, "default": 0, "tf32": 1, "tf32x3": 2, "ieee": 3, "bf16x3": 4, "bf16x6": 5}
+
+
+def _operand(value, name):
+    if not isinstance(value, tensor) or not value.shape:
+        raise SemanticError(f"{name} of dot must be a tile, found {describe(value)}")
+    dtype = value.dtype
+    fits = dtype.is_floating() or (dtype.is_int() and dtype.int_bitwidth == 8)
+    if not fits:
+        raise SemanticError(f"{name} of dot must be of floats or 8-bit integers, found {value.type}")
+    return value
+
+
+def _check_shapes(a, b):
+    """The shape of the product."""
+    rank = len(a.shape)
+    if rank != len(b.shape) or rank not in (2, 3):
+        raise SemanticError(
+            f"dot takes two tiles of rank 2, or two of rank 3, found shapes {list(a.shape)} and {list(b.shape)}"
+        )
+    if a.shape[-1] != b.shape[-2]:
+        raise SemanticError(
+            f"dot of shapes {list(a.shape)} and {list(b.shape)}: the last extent of the first, {a.shape[-1]}, "
+            f"must equal the last but one of the second, {b.shape[-2]}"
+        )
+    if a.shape[:-2] != b.shape[:-2]:
+        raise SemanticError(f"dot of shapes {list(a.shape)} and {list(b.shape)}: the batch extents must be equal")
+    return (*a.shape[:-1], b.shape[-1])
+
+
+def _check_dtypes(a, b):
+    """The dtype of the product where nobody asks for another."""
+    if a.dtype != b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
+        raise SemanticError(
+            f"dot takes operands of one dtype (or two of 8-bit floats), found {a.dtype} and {b.dtype}; cast one of them"
+        )
+    if a.dtype.is_int():
+        return int32
+    return float64 if a.dtype == float64 else float32
+
+
+def _precision(a, input_precision, allow_tf32):
+    if allow_tf32 is not None:
+        if input_precision is not None:
+            raise SemanticError("dot takes either input_precision or allow_tf32, found both")
+        input_precision = "tf32" if allow_tf32 else "ieee"
+    key = input_precision.lower() if isinstance(input_precision, str) else input_precision
+    if key not in _PRECISIONS:
+        raise SemanticError(
+            f"input_precision must be 'tf32', 'tf32x3', 'ieee', 'bf16x3' or 'bf16x6', found {input_precision!r}"
+        )
+    code = _PRECISIONS[key]
+    return {"precision": f"{code} : i32"} if code and a.dtype == float32 else {}
+
+
+def _accumulator(acc, shape, natural, out_dtype):
+    if out_dtype is not None:
+        out_dtype = static_dtype(out_dtype, "out_dtype of dot")
+        if natural == int32 and out_dtype == float32:
+            out_dtype = None  # What peers have as the default of this parameter; integers sum in int32.
+        elif natural == float64 and out_dtype == float32:
+            out_dtype = None
+        elif (natural == int32) != (out_dtype == int32) or not (out_dtype == int32 or out_dtype.is_standard_floating()):
+            raise SemanticError(
+                f"out_dtype of dot must be {'tl.int32' if natural == int32 else 'a float of 16 bits or more'}, "
+                f"found {out_dtype}"
+            )
+    if acc is None or (not isinstance(acc, tensor) and acc == 0):
+        dtype = out_dtype or natural
+        return splat(constant(0, dtype), shape)
+    if not isinstance(acc, tensor) or acc.shape != shape:
+        found = list(acc.shape) if isinstance(acc, tensor) else describe(acc)
+        raise SemanticError(f"acc of dot must have the shape {list(shape)} of the product, found {found}")
+    if (natural == int32) != (acc.dtype == int32) or not (acc.dtype == int32 or acc.dtype.is_standard_floating()):
+        raise SemanticError(
+            f"acc of dot must be of {'int32' if natural == int32 else 'floats of 16 bits or more'}, found {acc.dtype}"
+        )
+    if out_dtype is not None and out_dtype != acc.dtype and out_dtype != float32:
+        raise SemanticError(f"acc of dot is of {acc.dtype}, out_dtype is {out_dtype}; they must be equal")
+    return acc
+
+
+@builtin
+def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=None):
+    """acc + input @ other for tiles [M, K] and [K, N], or [B, M, K] and [B, K, N], of any extents from 1 up.
+
+    Operands are of one float dtype, of 8-bit floats of any kind, or of int8 or uint8. The result has the dtype of
+    `acc`, or `out_dtype`, or by default float32 (float64 for float64, int32 for integers). `input_precision` says how
+    float32 operands may be rounded: "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"; by default as the target is fast.
+    `max_num_imprecise_acc` changes nothing.
+    """
+    a, b = _operand(input, "first operand"), _operand(other, "second operand")
+    shape = _check_shapes(a, b)
+    acc = _accumulator(acc, shape, _check_dtypes(a, b), out_dtype)
+    attributes = _precision(a, input_precision, allow_tf32)
+    if a.dtype.is_int_unsigned():
+        attributes["isUnsigned"] = "unit"
+    type = block_type(acc.dtype, shape)
+    return tensor(emit("tile.dot", [a.handle, b.handle, acc.handle], type.ir, attributes), type)

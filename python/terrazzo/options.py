@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Launch options: what may be said beside a kernel's own arguments, as num_warps=8.
+
+Options of all targets are known everywhere, so that a kernel tuned for one runs on the others; a target ignores what it
+has no use for, and only what it has a use for makes it compile again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Option:
+    """A launch option: its default, and what a value has to be (`check` gives the value to use)."""
+
+    default: Any
+    check: Callable
+    targets: tuple = ()  # where it changes the code, beside what every option of a GPU does
+
+
+def _at_least(low, power_of_two=False, optional=False):
+    what = f"an integer of at least {low}" + (", a power of two" if power_of_two else "")
+
+    def check(name, value):
+        if value is None and optional:
+            return None
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise ArgumentError(f"option '{name}' is {value!r}, expected {what}")
+        number = int(value)
+        if number < low or (power_of_two and number & (number - 1)):
+            raise ArgumentError(f"option '{name}' is {number}, expected {what}")
+        return number
+
+    return check
+
+
+def _flag(name, value):
+    if value not in (True, False) or isinstance(value, float):
+        raise ArgumentError(f"option '{name}' is {value!r}, expected True or False")
+    return bool(value)
+
+
+def _any(name, value):
+    return value
+
+
+_GPU = Option(None, _any)
+
+OPTIONS = {
+    "num_warps": Option(4, _at_least(1, power_of_two=True)),
+    "num_stages": Option(3, _at_least(0)),
+    "num_ctas": Option(1, _at_least(1)),
+    "maxnreg": Option(None, _at_least(1, optional=True)),
+    "debug": Option(False, _flag, ("cpu", )),
+    "sanitize_overflow": Option(False, _flag, ("cpu", )),
+    "strict": Option(False, _flag, ("cpu", )),
+    "enable_fp_fusion": Option(True, _flag, ("cpu", )),
+    **dict.fromkeys(
+        ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_cooperative_grid", "launch_pdl",
+         "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs", "default_dot_input_precision",
+         "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "supported_fp8_dtypes", "warp_size", "arch",
+         "instrumentation_mode", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_flush_denorm", "schedule_hint",
+         "instruction_sched_variant", "llvm_fn_attrs", "num_consumer_groups", "num_buffers_warp_spec",
+         "reg_dec_producer", "reg_inc_consumer"), _GPU),
+}  # yapf: disable
+
+
+def checked(given):
+    """All options with the values that were given or else the defaults."""
+    result = {name: option.default for name, option in OPTIONS.items()}
+    for name, value in given.items():
+        option = OPTIONS.get(name)
+        if option is None:
+            raise ArgumentError(f"unknown option '{name}'; launch options are {', '.join(OPTIONS)}")
+        result[name] = option.check(name, value)
+    return result
+
+
+def relevant(options, target):
+    """The options that change the code on a target ("cpu", "cuda", "hip"), by name."""
+    if target == "cpu":
+        return {name: options[name] for name, option in OPTIONS.items() if target in option.targets}
+    return dict(options)

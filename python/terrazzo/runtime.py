@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Names around launches, where other tools look for them."""
+
+from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
+from .driver import driver
+from .errors import OutOfResources
+from .host import MockTensor, TensorWrapper, reinterpret
+from .jit import JITFunction, KernelInterface
+
+__all__ = [
+    "Autotuner",
+    "Config",
+    "Heuristics",
+    "JITFunction",
+    "KernelInterface",
+    "MockTensor",
+    "OutOfResources",
+    "TensorWrapper",
+    "autotune",
+    "driver",
+    "heuristics",
+    "reinterpret",
+]

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From the arguments of a launch, or the text of a signature, to what a kernel is compiled for.
+
+A description says of each parameter what the compiler may know: ("ptr", dtype, divisible by 16), ("scalar", dtype,
+divisible by 16, is 1), ("const", value), or ("tuple", class or None, descriptions). Launches get them from the
+extension module, ahead-of-time compilation from text such as "*bf16:16" or "i32:1".
+"""
+
+import enum
+import inspect
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import language as tl
+from .errors import ArgumentError
+from .language.dtypes import dtype, pointer_type
+from .language.values import constexpr, constexpr_type, tuple_type
+
+_SHORT = {"i1": "int1", "u1": "int1", "B": "int1"}
+_SHORT.update({f"i{n}": f"int{n}" for n in (8, 16, 32, 64)})
+_SHORT.update({f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)})
+_SHORT.update({"bool": "int1", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"})
+_SHORT.update({f"f{n}": f"fp{n}" for n in (16, 32, 64)})
+_SHORT.update({f"float8{v}": f"fp8{v}" for v in ("e4nv", "e5", "e4b8", "e5b16", "e4b15")})
+
+
+def type_from_text(text):
+    """The dtype or pointer type of "i32", "fp16", "*fp32", "tl.int64" and the like; None if the text names no type."""
+    text = text.strip()
+    if text.startswith("*"):
+        is_const = text.startswith("*k")
+        element = type_from_text(text[2 if is_const else 1 :])
+        return None if element is None or element.is_ptr() else pointer_type(element, const=is_const)
+    name = text.rpartition(".")[2]
+    name = _SHORT.get(name, name)
+    return dtype(name) if dtype.is_dtype(name) and name != "void" else None
+
+
+def short_name(ty):
+    """The text that type_from_text takes back: "*fp32", "i32"."""
+    if ty.is_ptr():
+        return ("*k" if ty.is_const() else "*") + short_name(ty.element_ty)
+    return re.sub(r"^(u?)int(\d+)$", lambda m: ("u" if m[1] else "i") + m[2], ty.name)
+
+
+@dataclass
+class Parameter:
+    """A parameter of a kernel function."""
+
+    index: int
+    name: str
+    kind: Any
+    annotation: Any = inspect.Parameter.empty
+    default: Any = inspect.Parameter.empty
+    is_constexpr: bool = False
+    is_const: bool = False
+    do_not_specialize: bool = False
+    do_not_specialize_on_alignment: bool = False
+    fixed_type: Any = None  # of the annotation: a dtype or pointer_type
+
+    @property
+    def num(self):
+        """The position, by the name that other tools know it by."""
+        return self.index
+
+    @property
+    def has_default(self):
+        """Whether calls may leave it out."""
+        return self.default is not inspect.Parameter.empty
+
+    @property
+    def is_variadic(self):
+        """Whether it is *args or **kwargs."""
+        return self.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+    def for_dispatcher(self):
+        """What the dispatcher has to know, as the tuple that it takes."""
+        specialize = self.fixed_type is None and not self.do_not_specialize
+        ty = self.fixed_type
+        is_pointer = ty is not None and ty.is_ptr()
+        name = None if ty is None else (ty.element_ty.name if is_pointer else ty.name)
+        alignment = (
+            specialize or (is_pointer and not self.do_not_specialize)
+        ) and not self.do_not_specialize_on_alignment
+        return (
+            self.name,
+            self.default if self.has_default else None,
+            self.has_default,
+            self.is_constexpr,
+            specialize,
+            alignment,
+            name,
+            is_pointer,
+        )
+
+
+def _evaluate(annotation, fn):
+    """A textual annotation as the object that it names, if it names one now."""
+    scope = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+    cells = {}
+    for name, cell in scope.items():
+        try:
+            cells[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    try:
+        return eval(annotation, fn.__globals__, cells)
+    except Exception:
+        return annotation
+
+
+def _read_annotation(parameter, fn):
+    annotation = parameter.annotation
+    if isinstance(annotation, str):
+        annotation = _evaluate(annotation, fn)
+    if isinstance(annotation, str):
+        parameter.is_constexpr = "constexpr" in annotation
+        parameter.fixed_type = None if parameter.is_constexpr else type_from_text(annotation)
+        return
+    if annotation is constexpr or isinstance(annotation, (constexpr, constexpr_type)):
+        parameter.is_constexpr = True
+    elif annotation is tl.const:
+        parameter.is_const = True
+    elif annotation is bool:
+        parameter.fixed_type = tl.int1
+    elif isinstance(annotation, dtype) and not annotation.is_block() and not annotation.is_void():
+        parameter.fixed_type = annotation
+
+
+def parameters_of(fn, do_not_specialize=(), do_not_specialize_on_alignment=()):
+    """The parameters of a Python function; those two are names or positions."""
+    result = []
+    for index, (name, p) in enumerate(inspect.signature(fn).parameters.items()):
+        parameter = Parameter(index, name, p.kind, p.annotation, p.default)
+        parameter.do_not_specialize = index in do_not_specialize or name in do_not_specialize
+        parameter.do_not_specialize_on_alignment = (
+            index in do_not_specialize_on_alignment or name in do_not_specialize_on_alignment
+        )
+        _read_annotation(parameter, fn)
+        result.append(parameter)
+    names = {p.name for p in result}
+    for wanted in (*do_not_specialize, *do_not_specialize_on_alignment):
+        if (isinstance(wanted, str) and wanted not in names) or (isinstance(wanted, int) and wanted >= len(result)):
+            raise ArgumentError(
+                f"{fn.__name__}() has no parameter {wanted!r} that could be left unspecialised; it has "
+                f"{', '.join(names)}"
+            )
+    return result
+
+
+class UnstableConstantError(Exception):
+    """A constant whose text does not tell it from others in another process."""
+
+
+def stable_text(value):
+    """Text that is equal in all processes for equal constants only."""
+    if value is None or (isinstance(value, (bool, int, str, bytes)) and not isinstance(value, enum.Enum)):
+        return f"{type(value).__name__}:{value!r}"
+    if isinstance(value, float):
+        return f"float:{value.hex()}"
+    if isinstance(value, dtype):
+        return f"dtype:{value}"
+    if isinstance(value, enum.Enum):
+        return f"enum:{type(value).__module__}.{type(value).__qualname__}.{value.name}={stable_text(value.value)}"
+    if isinstance(value, (tuple, list)):
+        fields = getattr(value, "_fields", "")
+        return f"{type(value).__name__}{fields}({','.join(map(stable_text, value))})"
+    if isinstance(value, constexpr):
+        return stable_text(value.value)
+    if getattr(value, "__tz_jit__", False):
+        return f"jit:{value.cache_key}"
+    module = getattr(value, "__module__", "") or ""
+    if callable(value) and module.split(".")[0] == "terrazzo" and hasattr(value, "__qualname__"):
+        return f"language:{module}.{value.__qualname__}"
+    raise UnstableConstantError(type(value).__name__)
+
+
+@dataclass
+class Specialization:
+    """What one kernel is compiled for, in the form that the frontend takes."""
+
+    arg_types: dict = field(default_factory=dict)
+    constexprs: dict = field(default_factory=dict)
+    arg_attrs: dict = field(default_factory=dict)
+    parts: list = field(default_factory=list)
+
+    @property
+    def text(self):
+        """The signature as text, facts about the arguments included."""
+        return ", ".join(self.parts)
+
+    def stable_constants(self):
+        """The constants as text; raises UnstableConstantError."""
+        return ", ".join(f"{name}={stable_text(value)}" for name, value in self.constexprs.items())
+
+
+def _leaf(spec, is_const, path, attrs):
+    """(type, text) of a description; facts go to `attrs` by path."""
+    kind = spec[0]
+    if kind == "const":
+        return constexpr_type(spec[1]), "constexpr"
+    if kind == "tuple":
+        members = [_leaf(s, is_const, f"{path}.{i}", attrs) for i, s in enumerate(spec[2])]
+        if hasattr(spec[1], "__tz_type__"):
+            ty = spec[1].__tz_type__([m[0] for m in members])
+            return ty, f"{spec[1].__name__}({','.join(m[1] for m in members)};{stable_or_repr(ty.constants)})"
+        fields = getattr(spec[1], "_fields", None)
+        constants = ["=" + stable_or_repr(s[1]) if s[0] == "const" else "" for s in spec[2]]
+        text = ",".join(m[1] + c for m, c in zip(members, constants))
+        return tuple_type([m[0] for m in members], fields), f"({text}){list(fields) if fields else ''}"
+    ty = dtype(spec[1])
+    facts = {}
+    if kind == "ptr":
+        ty = pointer_type(ty, const=is_const)
+    if spec[2]:
+        facts["tile.divisibility"] = 16
+    if kind == "scalar" and spec[3]:
+        facts = {"equal_to": 1}
+    if facts:
+        attrs[path] = facts
+    return ty, short_name(ty) + (":1" if "equal_to" in facts else ":16" if facts else "")
+
+
+def stable_or_repr(value):
+    """Text for a constant; of objects that have no stable one, their own."""
+    try:
+        return stable_text(value)
+    except UnstableConstantError:
+        return repr(value)
+
+
+def specialization(parameters, specs):
+    """The specialisation that descriptions of all parameters mean."""
+    result = Specialization()
+    for parameter, spec in zip(parameters, specs):
+        if spec[0] == "const":
+            result.constexprs[parameter.name] = spec[1]
+            result.parts.append("constexpr")
+            continue
+        ty, text = _leaf(spec, parameter.is_const, parameter.name, result.arg_attrs)
+        result.arg_types[parameter.name] = ty
+        result.parts.append(text)
+    return result
+
+
+def spec_from_text(text, name):
+    """The description that "*fp32:16", "i32:1" or "fp32" means; an error names the parameter."""
+    body, _, fact = text.strip().partition(":")
+    ty = type_from_text(body)
+    expected = "a type such as i32, fp32 or *bf16, with :16 if 16 divides the value or address, or :1 if the value is 1"
+    if ty is None:
+        raise ArgumentError(f"parameter '{name}': '{text.strip()}' is no type, expected {expected}")
+    is_int = ty.is_int() and not ty.is_bool()
+    allowed = ("", "16") if ty.is_ptr() else ("", "16", "1") if is_int else ("",)
+    if fact.strip() not in allowed or (":" in text and not fact.strip()):
+        raise ArgumentError(
+            f"parameter '{name}': '{text.strip()}' says what a {body.strip()} cannot have, expected {expected}"
+        )
+    fact = fact.strip()
+    if ty.is_ptr():
+        return ("ptr", ty.element_ty.name, fact == "16")
+    return ("scalar", ty.name, fact == "16", fact == "1")

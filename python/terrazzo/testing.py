@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Measuring and comparing: do_bench, Benchmark and perf_report, assert_close."""
+
+import functools
+import math
+import os
+import time
+
+import numpy as np
+
+from .errors import TerrazzoError
+
+
+def _quantile(sorted_times, q):
+    """The quantile with linear interpolation."""
+    if not 0 <= q <= 1:
+        raise TerrazzoError(f"a quantile is between 0 and 1, found {q!r}")
+    at = q * (len(sorted_times) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(sorted_times) - 1)
+    return sorted_times[low] + (sorted_times[high] - sorted_times[low]) * (at - low)
+
+
+def _summary(times, quantiles, return_mode):
+    times = sorted(times)
+    if quantiles is not None:
+        found = [_quantile(times, q) for q in quantiles]
+        return found[0] if len(found) == 1 else found
+    if return_mode == "all":
+        return times
+    if return_mode == "mean":
+        return sum(times) / len(times)
+    return {"min": times[0], "max": times[-1], "median": _quantile(times, 0.5)}[return_mode]
+
+
+def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
+    """Milliseconds that `fn()` takes, after `warmup` milliseconds of running, over `rep` milliseconds.
+
+    `quantiles` gives these; else `return_mode` is "min", "max", "mean", "median" or "all". `grad_to_none` are tensors
+    whose `.grad` is dropped before each call.
+    """
+    if return_mode not in ("min", "max", "mean", "median", "all"):
+        raise TerrazzoError(f"return_mode is {return_mode!r}, expected min, max, mean, median or all")
+    clock = time.perf_counter
+    start = clock()
+    fn()
+    estimate = max((clock() - start) * 1e3, 1e-4)
+    stop = clock() + warmup / 1e3
+    while clock() < stop:
+        start = clock()
+        fn()
+        estimate = max(min(estimate, (clock() - start) * 1e3), 1e-4)
+    times = []
+    for _ in range(max(1, min(int(rep / estimate), 1_000_000))):
+        for tensor in grad_to_none or ():
+            tensor.grad = None
+        start = clock()
+        fn()
+        times.append((clock() - start) * 1e3)
+    return _summary(times, quantiles, return_mode)
+
+
+def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
+    """As do_bench: there are no CUDA graphs on this target."""
+    return do_bench(fn, 0, rep, grad_to_none, quantiles, return_mode)
+
+
+def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
+    """As do_bench."""
+    return do_bench(fn, warmup, rep, grad_to_none, quantiles, return_mode)
+
+
+def _as_array(x):
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        x = x.float() if str(x.dtype) in ("torch.bfloat16", "torch.float16") or "float8" in str(x.dtype) else x
+        return x.numpy()
+    x = np.asarray(x)
+    return x.astype(np.float32) if x.dtype.name.startswith(("bfloat", "float8", "float16")) else x
+
+
+def assert_close(x, y, atol=None, rtol=None, err_msg=""):
+    """Raises AssertionError unless |x - y| <= atol + rtol * |y|, for arrays, tensors and numbers.
+
+    The tolerances (default 1e-2 and 0) may be functions of the dtype.
+    """
+    kind = getattr(x, "dtype", None)
+    atol = 1e-2 if atol is None else atol(kind) if callable(atol) else atol
+    rtol = 0.0 if rtol is None else rtol(kind) if callable(rtol) else rtol
+    x, y = _as_array(x), _as_array(y)
+    if x.size > 1 or y.size > 1:
+        np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, equal_nan=True, err_msg=err_msg)
+    elif not np.allclose(x, y, atol=atol, rtol=rtol, equal_nan=True):
+        raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
+
+
+class Benchmark:
+    """A plot: `x_names` take `x_vals`, there is a line for each of `line_vals` of `line_arg`, `args` are fixed."""
+
+    def __init__(
+        self,
+        x_names,
+        x_vals,
+        line_arg,
+        line_vals,
+        line_names,
+        plot_name,
+        args,
+        xlabel="",
+        ylabel="",
+        x_log=False,
+        y_log=False,
+        styles=None,
+    ):
+        self.x_names, self.x_vals = x_names, x_vals
+        self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names
+        self.plot_name, self.args = plot_name, args
+        self.xlabel, self.ylabel = xlabel, ylabel
+        self.x_log, self.y_log = x_log, y_log
+        self.styles = styles
+
+
+class Mark:
+    """A function that is measured as its Benchmarks say."""
+
+    def __init__(self, fn, benchmarks):
+        self.fn = fn
+        self.benchmarks = benchmarks
+
+    def _table(self, bench, kwargs):
+        """[{column: value}]: the line's value, its low and high end."""
+        rows = []
+        for x in bench.x_vals:
+            xs = list(x) if isinstance(x, (list, tuple)) else [x] * len(bench.x_names)
+            if len(xs) != len(bench.x_names):
+                raise TerrazzoError(
+                    f"benchmark '{bench.plot_name}': {x!r} gives {len(xs)} values, expected "
+                    f"{len(bench.x_names)} ({', '.join(bench.x_names)})"
+                )
+            row = dict(zip(bench.x_names, xs))
+            for value, name in zip(bench.line_vals, bench.line_names):
+                found = self.fn(**dict(zip(bench.x_names, xs)), **{bench.line_arg: value}, **bench.args, **kwargs)
+                middle, low, high = found if isinstance(found, (list, tuple)) else (found, None, None)
+                row[name], row[f"{name}-min"], row[f"{name}-max"] = middle, low, high
+            rows.append(row)
+        return rows
+
+    def _plot(self, bench, rows, path, show):
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots()
+        xs = [row[bench.x_names[0]] for row in rows]
+        for i, name in enumerate(bench.line_names):
+            color, style = bench.styles[i] if bench.styles else (None, None)
+            axes.plot(xs, [row[name] for row in rows], label=name, color=color, linestyle=style)
+            if all(row[f"{name}-min"] is not None for row in rows):
+                axes.fill_between(xs, [r[f"{name}-min"] for r in rows], [r[f"{name}-max"] for r in rows], alpha=0.15)
+        axes.legend()
+        axes.set(
+            xlabel=bench.xlabel or bench.x_names[0],
+            ylabel=bench.ylabel,
+            xscale="log" if bench.x_log else "linear",
+            yscale="log" if bench.y_log else "linear",
+        )
+        if path:
+            figure.savefig(os.path.join(path, f"{bench.plot_name}.png"))
+        if show:
+            plt.show()
+        plt.close(figure)
+
+    def run(self, show_plots=False, print_data=False, save_path="", return_df=False, **kwargs):
+        """Measures; prints a table, and saves it and the plots (with matplotlib) under `save_path`."""
+        benches = self.benchmarks if isinstance(self.benchmarks, (list, tuple)) else [self.benchmarks]
+        tables = []
+        for bench in benches:
+            rows = self._table(bench, kwargs)
+            columns = [*bench.x_names, *bench.line_names]
+            if print_data:
+                print(f"{bench.plot_name}:")
+                print("  ".join(f"{c:>14}" for c in columns))
+                for row in rows:
+                    print(
+                        "  ".join(
+                            f"{row[c]:>14.6g}" if isinstance(row[c], (int, float)) else f"{row[c]!s:>14}"
+                            for c in columns
+                        )
+                    )
+            if save_path:
+                os.makedirs(save_path, exist_ok=True)
+                with open(os.path.join(save_path, f"{bench.plot_name}.csv"), "w") as file:
+                    file.writelines(
+                        ",".join(map(str, line)) + "\n"
+                        for line in [columns, *([row[c] for c in columns] for row in rows)]
+                    )
+            if save_path or show_plots:
+                try:
+                    self._plot(bench, rows, save_path, show_plots)
+                except ImportError:
+                    print(f"{bench.plot_name}: no plot, matplotlib is not installed")
+            tables.append(_frame(rows, columns) if return_df else rows)
+        if return_df:
+            return tables if isinstance(self.benchmarks, (list, tuple)) else tables[0]
+        return None
+
+
+def _frame(rows, columns):
+    import pandas
+
+    return pandas.DataFrame([{c: row[c] for c in columns} for row in rows])
+
+
+def perf_report(benchmarks):
+    """Makes a function one that measures itself: perf_report(Benchmark(...))(f).run(print_data=True)."""
+    return functools.partial(Mark, benchmarks=benchmarks)
+
+
+def get_dram_gbps(device=None):
+    """Bytes per nanosecond that memory delivers, measured by copying 256 MiB."""
+    source = np.ones(32 << 20, np.float64)
+    target = np.empty_like(source)
+    return 2 * source.nbytes / (do_bench(lambda: np.copyto(target, source), 20, 60, return_mode="min") * 1e6)
+
+
+def get_max_tensorcore_tflops(dtype, clock_rate=None, device=None):
+    """Teraflops of matrix multiplication that numpy reaches; there are no tensor cores on this target."""
+    a = np.ones((1024, 1024), np.float32)
+    return 2 * 1024**3 / (do_bench(lambda: a @ a, 20, 60, return_mode="min") * 1e9)
+
+
+get_max_simd_tflops = get_max_tensorcore_tflops

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tz-compile: compiles a kernel ahead of time, without a launch.
+
+    tz-compile FILE.py::KERNEL --signature '*bf16:16, *fp32:16, i32' --constexpr BLOCK=1024,CAUSAL=True -o kernel.o
+    tz-compile module.mlir --emit llir
+
+The signature lists the parameters that get no value by --constexpr, in order: a type such as i32, fp32 or *bf16, with
+:16 if 16 divides the value or address, or :1 if the value is 1.
+"""
+
+import argparse
+import ast
+import importlib.util
+import os
+import sys
+
+from .. import language as tl
+from ..errors import ArgumentError, TerrazzoError
+from ..specialize import spec_from_text
+
+EMIT = ("obj", "llir", "tile", "asm", "vector")
+
+
+class UsageError(Exception):
+    """A command line that makes no sense; printed as one line."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UsageError(message)
+
+
+def split_list(text, flag):
+    """The parts between commas that are outside of brackets and quotes."""
+    parts, depth, quote, start = [], 0, None, 0
+    for i, c in enumerate(text):
+        if quote:
+            quote = None if c == quote else quote
+        elif c in "'\"":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+        if depth < 0:
+            break
+    if quote or depth:
+        raise UsageError(f"{flag}: unbalanced quotes or brackets in '{text}'")
+    parts.append(text[start:])
+    parts = [p.strip() for p in parts]
+    if parts and not parts[-1]:
+        parts.pop()
+    if not all(parts):
+        raise UsageError(f"{flag}: an empty entry in '{text}'")
+    return parts
+
+
+def parse_value(text, where):
+    """A literal of Python, or a dtype such as tl.float32."""
+    if text.startswith("tl."):
+        value = getattr(tl, text[3:], None)
+        if isinstance(value, tl.dtype):
+            return value
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise UsageError(
+            f"{where} is {text}, expected a number, True, False, None, a quoted string, a tuple of these, or a "
+            "dtype such as tl.float32"
+        ) from None
+
+
+def parse_assignments(text, flag):
+    """{name: value} of "A=1,B='x'"."""
+    result = {}
+    for part in split_list(text, flag):
+        name, equals, value = part.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier():
+            raise UsageError(f"{flag}: '{part}' is not NAME=VALUE")
+        if name in result:
+            raise UsageError(f"{flag}: {name} is given twice")
+        result[name] = parse_value(value.strip(), f"{flag}: {name}")
+    return result
+
+
+def load_kernel(path, name):
+    """The jit function `name` of a Python file."""
+    if not os.path.isfile(path):
+        raise UsageError(f"no such file: {path}")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    module_name = os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None:
+        raise UsageError(f"{path} is neither a Python file nor an .mlir file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(module_name, module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UsageError(f"{path} fails when it is imported: {type(error).__name__}: {error}") from None
+    found = getattr(module, name, None)
+    found = getattr(found, "base_fn", found)
+    if not getattr(found, "__tz_jit__", False):
+        kernels = sorted(n for n, v in vars(module).items() if getattr(getattr(v, "base_fn", v), "__tz_jit__", False))
+        raise UsageError(f"{path} has no kernel '{name}'; it has {', '.join(kernels) or 'none'}")
+    return found
+
+
+def specs_of(kernel, signature, constants):
+    """The descriptions of all parameters from the text of a signature and the constants."""
+    for name in constants:
+        if name not in kernel.arg_names:
+            raise UsageError(
+                f"--constexpr: {kernel.__name__} has no parameter '{name}'; it has {', '.join(kernel.arg_names)}"
+            )
+    open_ones = [p for p in kernel.params if p.name not in constants and not (p.is_constexpr and p.has_default)]
+    missing = [p.name for p in open_ones if p.is_constexpr]
+    if missing:
+        raise UsageError(f"--constexpr: {kernel.__name__} needs a value of {', '.join(missing)}")
+    types = split_list(signature, "--signature") if signature.strip() else []
+    if len(types) != len(open_ones):
+        names = ", ".join(p.name for p in open_ones) or "none"
+        raise UsageError(f"--signature lists {len(types)} types, expected {len(open_ones)}: {names}")
+    by_name = {p.name: spec_from_text(text, p.name) for p, text in zip(open_ones, types)}
+    return tuple(by_name.get(p.name) or ("const", constants.get(p.name, p.default)) for p in kernel.params)
+
+
+def _parser():
+    parser = _Parser(prog="tz-compile", description="Compiles a kernel ahead of time.", allow_abbrev=False)
+    parser.add_argument(
+        "source", metavar="FILE.py::KERNEL | FILE.mlir", help="a kernel, or a module of the tile dialect"
+    )
+    parser.add_argument("--signature", help="the types of the parameters without a value, such as '*fp32:16, i32'")
+    parser.add_argument("--constexpr", default="", help="values of parameters, such as BLOCK=1024,CAUSAL=True")
+    parser.add_argument("--option", default="", help="launch options, such as num_warps=8,debug=True")
+    parser.add_argument("--target", default="cpu", help="what to compile for (default: cpu)")
+    parser.add_argument("--emit", default="obj", help=f"the stage to write: {', '.join(EMIT)} (default: obj)")
+    parser.add_argument(
+        "-o", "--output", help="the file to write; '-' or nothing prints text (default of obj: KERNEL.o)"
+    )
+    return parser
+
+
+def _compile_file(path, target):
+    from .._terrazzo import ir, runtime
+
+    try:
+        with open(path) as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    try:
+        artifact = runtime.Artifact(ir.compile(text, target, "tile,vector,llir,asm"))
+    except ir.DiagnosticError as error:
+        raise TerrazzoError(str(error)) from None
+    return {**artifact.stages, "obj": artifact.code}, artifact.entry
+
+
+def _compile_kernel(arguments):
+    from ..compiler import compile_specs
+
+    path, separator, name = arguments.source.partition("::")
+    if not separator or not name:
+        raise UsageError(f"'{arguments.source}' is neither FILE.py::KERNEL nor a file that ends in .mlir")
+    constants = parse_assignments(arguments.constexpr, "--constexpr")
+    options = parse_assignments(arguments.option, "--option")
+    kernel = load_kernel(path, name)
+    specs = specs_of(kernel, arguments.signature or "", constants)
+    return compile_specs(kernel, specs, options, arguments.target).asm, name
+
+
+def _write(data, output, name):
+    if output in (None, "-") and isinstance(data, str):
+        sys.stdout.write(data)
+        return
+    if output == "-":
+        sys.stdout.buffer.write(data)
+        return
+    output = output or f"{name}.o"
+    try:
+        with open(output, "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+    except OSError as error:
+        raise UsageError(f"-o: {output} cannot be written: {error.strerror}") from None
+
+
+def _run(argv):
+    from ..driver import check_target
+
+    arguments = _parser().parse_args(argv)
+    if arguments.emit not in EMIT:
+        raise UsageError(f"--emit is '{arguments.emit}', expected one of {', '.join(EMIT)}")
+    try:
+        check_target(arguments.target)
+    except TerrazzoError as error:
+        raise UsageError(f"--target: {error}") from None
+    if arguments.source.endswith(".mlir"):
+        for flag in ("signature", "constexpr", "option"):
+            if getattr(arguments, flag):
+                raise UsageError(f"--{flag} has no meaning for an .mlir file")
+        stages, name = _compile_file(arguments.source, arguments.target)
+    else:
+        stages, name = _compile_kernel(arguments)
+    _write(stages[arguments.emit], arguments.output, name)
+
+
+def main(argv=None):
+    """The command: 0 done, 1 the kernel does not compile, 2 the command line is wrong."""
+    try:
+        _run(argv)
+    except (UsageError, ArgumentError) as error:
+        print(f"tz-compile: error: {error}", file=sys.stderr)
+        return 2
+    except TerrazzoError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

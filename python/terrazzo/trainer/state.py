@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What a training run is between two steps: all that a checkpoint must hold for the next step to be the same bits."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from . import checkpoint
+from .config import Config, to_dict
+from .corpus import Corpus, require_windows
+from .errors import CheckpointError
+from .model import Decoder, build
+from .optimizer import AdamW
+from .schedule import Pace
+
+
+@dataclass
+class State:
+    """A run between two steps."""
+
+    config: Config
+    corpus: Corpus
+    model: Decoder
+    optimizer: AdamW
+    pace: Pace
+    cursor: int  # training sequences consumed so far
+
+
+def fresh(config: Config, corpus: Corpus) -> State:
+    """The state before the first step; a function of the configuration and the corpus."""
+    require_windows(corpus, config.data.context)
+    torch.manual_seed(config.train.seed)
+    model = build(config.model, config.data.context, config.train.seed)
+    return State(config, corpus, model, AdamW(model, config.train), Pace(config.train), 0)
+
+
+def save(state: State, run: Path) -> Path:
+    """Writes a checkpoint of the state."""
+    optimizer = dict(state.optimizer.state(), random=torch.get_rng_state())
+    meta = {
+        "config": to_dict(state.config),
+        "corpus": state.corpus.digest,
+        "cursor": state.cursor,
+        "updates": state.optimizer.updates,
+        "progress": state.pace.progress,
+        "elapsed": state.pace.elapsed,
+        "step_seconds": state.pace.step_seconds,
+    }
+    parameters = {name: parameter.data for name, parameter in state.model.named_parameters()}
+    return checkpoint.save(run, state.pace.step, parameters, optimizer, meta, state.config.train.keep)
+
+
+def restore(state: State, saved: checkpoint.Checkpoint) -> None:
+    """Turns a fresh state into the saved one."""
+    if saved.meta["corpus"] != state.corpus.digest:
+        raise CheckpointError(
+            f"{saved.path}: was trained on other text than {state.corpus.source} holds now (corpus digest differs)")
+    parameters = {name: parameter.data for name, parameter in state.model.named_parameters()}
+    checkpoint.match_tensors(saved.model, parameters, saved.path)
+    moments = dict(saved.optimizer)
+    random = moments.pop("random")
+    checkpoint.match_tensors(moments, state.optimizer.state(), saved.path)
+    for name, parameter in parameters.items():
+        parameter.copy_(saved.model[name])
+    state.optimizer.load(moments, saved.meta["updates"])
+    torch.set_rng_state(random)
+    state.cursor = saved.meta["cursor"]
+    state.pace = Pace(state.config.train, saved.meta["step"], saved.meta["progress"], saved.meta["elapsed"],
+                      saved.meta["step_seconds"])

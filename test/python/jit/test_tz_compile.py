@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""tz-compile: what it writes, and how it refuses."""
+
+import pytest
+import terrazzo as tz
+from terrazzo.tools.compile import main, split_list
+
+KERNELS = """
+import terrazzo as tz
+import terrazzo.language as tl
+
+LIMIT = 5
+
+
+@tz.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr, MODE: tl.constexpr = "a,b", T: tl.constexpr = tl.float32):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n).to(T)
+    tl.store(y_ptr + i, x * (2 if MODE == "a,b" else 3), mask=i < n)
+
+
+@tz.autotune([tz.Config({"BLOCK": 4})], key=[])
+@tz.jit
+def tuned(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, BLOCK)
+
+
+@tz.jit
+def broken(x_ptr):
+    tl.store(x_ptr, nothing)
+"""
+TYPES = ["--signature", "*bf16:16, *fp32:16, i32", "--constexpr", "BLOCK=64"]
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "some_kernels.py").write_text(KERNELS)
+    return "some_kernels.py"
+
+
+@pytest.mark.parametrize(
+    ("emit", "text"), [("tile", "tile.load"), ("vector", "func"), ("llir", "define"), ("asm", "ret")]
+)
+def test_text_stages(file, capsys, emit, text):
+    assert main([f"{file}::scale", *TYPES, "--emit", emit]) == 0
+    assert text in capsys.readouterr().out
+
+
+def test_objects(file, tmp_path):
+    assert main([f"{file}::scale", *TYPES, "--target", "cpu", "-o", "out.o"]) == 0
+    assert (tmp_path / "out.o").read_bytes()[:4] == b"\x7fELF"
+    assert main([f"{file}::scale", *TYPES]) == 0
+    assert (tmp_path / "scale.o").read_bytes() == (tmp_path / "out.o").read_bytes()
+
+
+def test_values(file, capsys):
+    constants = "BLOCK=8, MODE='x,y', T=tl.float64"
+    assert main([f"{file}::scale", "--signature", "*fp32,*fp64,i64", "--constexpr", constants, "--emit", "tile"]) == 0
+    assert "f64" in capsys.readouterr().out
+    assert main([f"{file}::tuned", "--signature", "*i32", "--constexpr", "BLOCK=4", "--emit", "tile"]) == 0
+    assert main([f"{file}::scale", *TYPES, "--option", "num_warps=8,debug=True", "--emit", "tile"]) == 0
+
+
+def test_module_text(file, capsys, tmp_path):
+    assert main([f"{file}::scale", *TYPES, "--emit", "tile", "-o", "m.mlir"]) == 0
+    assert main(["m.mlir", "--emit", "llir"]) == 0
+    assert "define" in capsys.readouterr().out
+    assert main(["m.mlir"]) == 0
+    assert (tmp_path / "scale.o").exists()
+
+
+SCALE = "some_kernels.py::scale"
+BAD = {
+    "nothing": ([], "the following arguments are required"),
+    "unknown flag": ([SCALE, "--emti", "obj"], "unrecognized arguments: --emti"),
+    "flag without value": ([SCALE, "--emit"], "argument --emit: expected one argument"),
+    "no kernel": (["some_kernels.py"], "is neither FILE.py::KERNEL nor a file that ends in .mlir"),
+    "empty kernel": (["some_kernels.py::"], "is neither FILE.py::KERNEL"),
+    "no file": (["gone.py::scale"], "no such file: gone.py"),
+    "no such kernel": (["some_kernels.py::scal"], "has no kernel 'scal'; it has broken, scale, tuned"),
+    "not a kernel": (["some_kernels.py::LIMIT"], "has no kernel 'LIMIT'"),
+    "text file": (["notes.txt::scale"], "notes.txt is neither a Python file nor an .mlir file"),
+    "file that fails": (["fails.py::k"], "fails.py fails when it is imported: ZeroDivisionError"),
+    "no mlir file": (["gone.mlir"], "gone.mlir cannot be read"),
+    "signature for mlir": (["gone.mlir", "--signature", "i32"], "--signature has no meaning for an .mlir file"),
+    "emit": ([SCALE, *TYPES, "--emit", "ptx"], "--emit is 'ptx', expected one of obj, llir, tile, asm, vector"),
+    "target": ([SCALE, *TYPES, "--target", "cuda:90"], "--target: target 'cuda:90' is not supported yet.*: cpu"),
+    "hip": ([SCALE, *TYPES, "--target", "hip:gfx942"], "target 'hip:gfx942' is not supported yet"),
+    "signature short": ([SCALE, "--signature", "*i1", "--constexpr", "BLOCK=4"], "1 types, expected 3: x_ptr, y_"),
+    "signature long": ([SCALE, "--signature", "*fp32,*fp32,i32,i32", "--constexpr", "BLOCK=4"], "4 types, expected 3"),
+    "signature missing": ([SCALE, "--constexpr", "BLOCK=4"], "--signature lists 0 types, expected 3"),
+    "type": ([SCALE, "--signature", "*fp32,*fp32,int", "--constexpr", "BLOCK=4"], "parameter 'n': 'int' is no type"),
+    "fact": ([SCALE, "--signature", "*fp32:1,*fp32,i32", "--constexpr", "BLOCK=4"], "parameter 'x_ptr': .*cannot have"),
+    "empty fact": ([SCALE, "--signature", "*fp32:,*fp32,i32", "--constexpr", "BLOCK=4"], "parameter 'x_ptr'"),
+    "empty entry": ([SCALE, "--signature", "*fp32,,i32", "--constexpr", "BLOCK=4"], "--signature: an empty entry"),
+    "no constexpr": ([SCALE, "--signature", "*fp32,*fp32,i32"], "--constexpr: scale needs a value of BLOCK"),
+    "unknown constexpr": ([SCALE, *TYPES[:3], "BLOCK=4,BLOK=4"], "--constexpr: scale has no parameter 'BLOK'"),
+    "constexpr twice": ([SCALE, *TYPES[:3], "BLOCK=4,BLOCK=8"], "BLOCK is given twice"),
+    "no equals": ([SCALE, *TYPES[:3], "BLOCK"], "'BLOCK' is not NAME=VALUE"),
+    "no name": ([SCALE, *TYPES[:3], "=4"], "'=4' is not NAME=VALUE"),
+    "bare word": ([SCALE, *TYPES[:3], "BLOCK=4,MODE=add"], "MODE is add, expected a number, .* a quoted string"),
+    "no such dtype": ([SCALE, *TYPES[:3], "BLOCK=4,T=tl.float33"], "T is tl.float33, expected"),
+    "brackets": ([SCALE, *TYPES[:3], "BLOCK=(4"], "--constexpr: unbalanced quotes or brackets"),
+    "option": ([SCALE, *TYPES, "--option", "num_wraps=4"], "unknown option 'num_wraps'"),
+    "option value": ([SCALE, *TYPES, "--option", "num_warps=3"], "option 'num_warps' is 3"),
+    "output": ([SCALE, *TYPES, "-o", "no/such/folder/k.o"], "-o: no/such/folder/k.o cannot be written: No such file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_command_lines(file, case, capsys, tmp_path):
+    (tmp_path / "fails.py").write_text("1 / 0\n")
+    (tmp_path / "notes.txt").write_text("")
+    arguments, message = BAD[case]
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("tz-compile: error: ")
+    assert err.count("\n") == 1
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(err)
+
+
+def test_kernel_that_does_not_compile(file, capsys):
+    assert main([f"{file}::broken", "--signature", "*i32"]) == 1
+    err = capsys.readouterr().err
+    assert "some_kernels.py:" in err
+    assert "nothing" in err
+    assert "Traceback" not in err
+
+
+def test_module_that_does_not_parse(tmp_path, capsys):
+    (tmp_path / "bad.mlir").write_text("func.func @f( {")
+    assert main([str(tmp_path / "bad.mlir")]) == 1
+    assert "expected" in capsys.readouterr().err
+
+
+def test_split_list():
+    assert split_list("a, (b, c), 'd,e', [f,{g,h}]", "x") == ["a", "(b, c)", "'d,e'", "[f,{g,h}]"]
+    assert split_list("a,", "x") == ["a"]
+    assert tz.__version__

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs clang-tidy over the C++ sources, those that have not changed since they last passed left out.
+
+A source counts as unchanged if its text, that of every header of the project and the build that it includes (ninja
+knows them), the compile command, .clang-tidy and clang-tidy's version are the same. The record of what passed is a
+folder of empty files under the user's cache, so that a fresh clone profits from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tree import ROOT
+
+TIDY = os.environ.get("CLANG_TIDY", "clang-tidy-22")
+_FOLDERS = ("lib", "tools")
+
+
+def record_folder() -> Path:
+    """Where the names of what passed are kept."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "terrazzo" / "clang-tidy"
+
+
+def dependencies(build: Path) -> dict[str, list[Path]]:
+    """Object file -> the headers and the source that it was made of, as far as they are the project's."""
+    result = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True)
+    found: dict[str, list[Path]] = {}
+    current: list[Path] = []
+    for line in result.stdout.splitlines():
+        if line.startswith(" "):
+            path = build / line.strip()
+            if path.is_relative_to(ROOT) or path.is_relative_to(build):
+                current.append(path)
+        elif ": #deps" in line:
+            current = found.setdefault(line.split(":")[0], [])
+    return found
+
+
+def key_of(entry: dict[str, str], headers: list[Path], build: Path, common: bytes) -> str:
+    """Changes with everything that clang-tidy's answer can depend on."""
+    digest = hashlib.sha256(common)
+    command = entry["command"].replace(str(build), "<build>").replace(str(ROOT), "<root>")
+    digest.update(command.encode())
+    for path in sorted({Path(entry["file"]), *headers}):
+        if path.suffix in {".pch", ".d"}:
+            continue
+        name = os.path.relpath(path, build if path.is_relative_to(build) else ROOT)
+        digest.update(f"\0{name}\0".encode())
+        digest.update(path.read_bytes() if path.exists() else b"")
+    return digest.hexdigest()
+
+
+def run_one(source: str, build: Path) -> tuple[str, bool, str]:
+    """clang-tidy on one file: name, did it pass, what it printed."""
+    command = [TIDY, "--quiet", "-p", str(build), source]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    output = "\n".join(line for line in result.stdout.splitlines() if line.strip())
+    if result.returncode and not output:
+        output = result.stderr
+    return source, result.returncode == 0, output
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Runs clang-tidy over changed C++ sources.")
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--all", action="store_true", help="also those that passed before")
+    parser.add_argument("files", nargs="*", type=Path, help="only these sources")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+    common = version + (ROOT / ".clang-tidy").read_bytes()
+    record = record_folder()
+    record.mkdir(parents=True, exist_ok=True)
+
+    headers = dependencies(build)
+    wanted = {path.resolve() for path in arguments.files}
+    pending: dict[str, Path] = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(entry["file"])
+        if not any(path.is_relative_to(ROOT / folder) for folder in _FOLDERS) or (wanted and path not in wanted):
+            continue
+        passed = record / key_of(entry, headers.get(entry.get("output", ""), []), build, common)
+        if arguments.all or not passed.exists():
+            pending[entry["file"]] = passed
+
+    failed = 0
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for source, ok, output in pool.map(lambda source: run_one(source, build), pending):
+            if ok:
+                pending[source].touch()
+            else:
+                failed += 1
+                print(output.replace(f"{ROOT}/", ""), flush=True)
+    if failed:
+        print(f"clang-tidy: {failed} of {len(pending)} changed sources have findings")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
