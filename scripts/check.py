@@ -48,7 +48,7 @@ def environment(build: Path) -> dict[str, str]:
 def suites(build: Path, jobs: int) -> list[Suite]:
     """The suites of `make test`."""
     python = str(ROOT / ".venv" / "bin" / "python")
-    lit = [python, "-m", "lit.main", "-s", "-v", "-j", str(jobs), str(build / "test")]
+    lit = [str(ROOT / ".venv" / "bin" / "lit"), "-s", "-v", "-j", str(jobs), str(build / "test")]
     ctest = ["ctest", "--test-dir", str(build), "--output-on-failure", "-j", str(jobs), "--no-tests=error"]
     pytest = [python, "-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal", "-p", "no:cacheprovider"]
     lint = [python, "-B", "tools/lint/lint.py", "--build", str(build), "--jobs", str(jobs)]
@@ -75,6 +75,10 @@ def count(suite: Suite) -> None:
         suite.passed = number(r"(\d+) passed")
         suite.failed = number(r"(\d+) failed") + number(r"(\d+) errors?\b(?!:)")
         suite.skipped = number(r"(\d+) skipped")
+    if not suite.passed + suite.failed:
+        # A suite that finds no test has lost them.
+        suite.code = suite.code or 1
+        suite.output += f"{suite.name} ran no test\n"
     if suite.code and not suite.failed:
         suite.failed = 1
 

@@ -114,7 +114,7 @@ bool Pool::startWorker(uint64_t stackBytes) {
     Pool *pool;
     uint64_t stackBytes;
   };
-  auto start = std::make_unique<Start>(Start{this, stackBytes});
+  auto *start = new Start{this, stackBytes}; // the thread deletes it
   // Signals are the business of the program's own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -133,13 +133,12 @@ bool Pool::startWorker(uint64_t stackBytes) {
           start->pool->runWorker(start->stackBytes);
           return nullptr;
         },
-        start.get());
+        start);
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (result != 0)
-    return false;
-  (void)start.release(); // the thread's now
-  return true;
+    delete start;
+  return result == 0;
 }
 
 Job *Pool::pick(uint64_t stackBytes) {

@@ -71,6 +71,11 @@ def _build(fn, spec, options, target):
         raise failure(error, builder.str(debug=True), fn.__name__, target) from None
 
 
+def said(error):
+    """What a diagnostic says, without the operation that it prints."""
+    return (getattr(error, "message", None) or str(error)).partition("\nsee current operation")[0]
+
+
 def failure(error, text, name, target):
     """A CompileError for what the compiler reports, which names a reproducer and how to run it."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -81,11 +86,11 @@ def failure(error, text, name, target):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(path, "w") as file:
             file.write(text)
-        notes.append(f"reproducer: tz-opt '--pass-pipeline={ir.pipeline(target)}' {path}")
+        notes.append(f"reproducer: tz-opt --tz-pipeline-{target.partition(':')[0]} {path}")
     except OSError as problem:
         notes.append(f"no reproducer could be written: {problem}")
     file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
-    message = getattr(error, "message", None) or str(error)
+    message = said(error)
     if not file or not line:
         return CompileError(f"{message} (in kernel {name})", notes=notes)
     return CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line), notes)

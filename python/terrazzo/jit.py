@@ -10,6 +10,7 @@ from . import language as tl
 from ._terrazzo import runtime
 from .compiler import compile_specs
 from .errors import ArgumentError
+from .frontend.source import remember
 from .host import MockTensor, UnalignedMock
 from .language.dtypes import dtype, pointer_type
 from .options import OPTIONS
@@ -86,6 +87,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self.launch_metadata = launch_metadata
         self._repr = repr
         functools.update_wrapper(self, fn, updated=())
+        remember(fn)
         self.file = fn.__code__.co_filename
         self.starting_line_number = fn.__code__.co_firstlineno
         self.pre_run_hooks = []

@@ -129,6 +129,17 @@ def specs_of(kernel, signature, constants):
     return tuple(by_name.get(p.name) or ("const", constants.get(p.name, p.default)) for p in kernel.params)
 
 
+def check_chip(name, chip):
+    """An error unless the target knows the chip."""
+    from .._terrazzo import ir
+
+    if chip:
+        try:
+            ir.compile("func.func @k() attributes {tile.kernel} { return }", f"{name}:{chip}")
+        except ir.DiagnosticError as error:
+            raise UsageError(f"--target: {error.message.splitlines()[0]}") from None
+
+
 def _parser():
     parser = _Parser(prog="tz-compile", description="Compiles a kernel ahead of time.", allow_abbrev=False)
     parser.add_argument(
@@ -147,6 +158,7 @@ def _parser():
 
 def _compile_file(path, target):
     from .._terrazzo import ir, runtime
+    from ..compiler import said
 
     try:
         with open(path) as file:
@@ -156,7 +168,7 @@ def _compile_file(path, target):
     try:
         artifact = runtime.Artifact(ir.compile(text, target, "tile,vector,llir,asm"))
     except ir.DiagnosticError as error:
-        raise TerrazzoError(str(error)) from None
+        raise TerrazzoError(f"{path}:{error.line}:{error.col}: error: {said(error)}") from None
     return {**artifact.stages, "obj": artifact.code}, artifact.entry
 
 
@@ -195,7 +207,7 @@ def _run(argv):
     if arguments.emit not in EMIT:
         raise UsageError(f"--emit is '{arguments.emit}', expected one of {', '.join(EMIT)}")
     try:
-        check_target(arguments.target)
+        check_chip(*check_target(arguments.target))
     except TerrazzoError as error:
         raise UsageError(f"--target: {error}") from None
     if arguments.source.endswith(".mlir"):

@@ -101,7 +101,7 @@ def test_failing_pass_writes_a_reproducer(monkeypatch):
     monkeypatch.setattr(compiler.ir, "compile", failing)
     with pytest.raises(tz.CompileError, match="the pass gave up") as caught:
         kernel[(1,)](np.zeros(4, np.int32), 0, N=4)
-    found = re.search(r"reproducer: tz-opt '--pass-pipeline=(.+)' (\S+\.mlir)", str(caught.value))
+    found = re.search(r"reproducer: tz-opt --tz-pipeline-(\w+) (\S+\.mlir)", str(caught.value))
     assert found
     with open(found[2]) as file:
         assert "tile.load" in file.read()

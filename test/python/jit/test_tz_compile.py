@@ -87,6 +87,7 @@ BAD = {
     "emit": ([SCALE, *TYPES, "--emit", "ptx"], "--emit is 'ptx', expected one of obj, llir, tile, asm, vector"),
     "target": ([SCALE, *TYPES, "--target", "cuda:90"], "--target: target 'cuda:90' is not supported yet.*: cpu"),
     "hip": ([SCALE, *TYPES, "--target", "hip:gfx942"], "target 'hip:gfx942' is not supported yet"),
+    "chip": ([SCALE, *TYPES, "--target", "cpu:x+fma+mmx2"], "--target: target 'cpu' has no chip 'x\\+fma\\+mmx2'"),
     "signature short": ([SCALE, "--signature", "*i1", "--constexpr", "BLOCK=4"], "1 types, expected 3: x_ptr, y_"),
     "signature long": ([SCALE, "--signature", "*fp32,*fp32,i32,i32", "--constexpr", "BLOCK=4"], "4 types, expected 3"),
     "signature missing": ([SCALE, "--constexpr", "BLOCK=4"], "--signature lists 0 types, expected 3"),

@@ -29,6 +29,7 @@ namespace {
 
 constexpr int kProcesses = 8, kKeys = 60;
 constexpr auto kDuration = std::chrono::seconds(4);
+using Time = std::chrono::steady_clock::time_point;
 constexpr int kWrongBytes = 3, kUnexpectedError = 4;
 
 std::string keyOf(int i) {
@@ -45,11 +46,10 @@ std::vector<uint8_t> bytesOf(int i) {
 
 /// Gets and puts until it is killed or the time is over; exits at once on a
 /// wrong answer.
-void useCache(const std::string &where, unsigned seed) {
+void useCache(const std::string &where, unsigned seed, Time end) {
   // Evicts all the time: all keys together are about 900 KB.
   Cache cache(where, CacheOptions{400000, 1});
   std::mt19937 random(seed);
-  auto end = std::chrono::steady_clock::now() + kDuration;
   std::vector<uint8_t> bytes;
   std::string reason;
   while (std::chrono::steady_clock::now() < end) {
@@ -69,11 +69,11 @@ void useCache(const std::string &where, unsigned seed) {
   }
 }
 
-pid_t startProcess(const std::string &where, unsigned seed) {
+pid_t startProcess(const std::string &where, unsigned seed, Time end) {
   pid_t child = fork();
   if (child == 0) {
-    std::thread second([&] { useCache(where, seed + 1000); });
-    useCache(where, seed);
+    std::thread second([&] { useCache(where, seed + 1000, end); });
+    useCache(where, seed, end);
     second.join();
     _exit(0);
   }
@@ -118,10 +118,10 @@ TEST(CacheStress, neverReturnsWrongBytes) {
   std::mt19937 random(7);
   std::vector<pid_t> processes;
   unsigned seed = 0;
+  Time end = std::chrono::steady_clock::now() + kDuration;
   for (int i = 0; i < kProcesses; ++i)
-    processes.push_back(startProcess(where, seed++));
+    processes.push_back(startProcess(where, seed++, end));
   int damaged = 0, killed = 0;
-  auto end = std::chrono::steady_clock::now() + kDuration;
   while (std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     damage(where, random);
@@ -131,7 +131,7 @@ TEST(CacheStress, neverReturnsWrongBytes) {
       int status;
       waitpid(victim, &status, 0);
       EXPECT_TRUE(WIFSIGNALED(status) || status == 0) << status;
-      victim = startProcess(where, seed++);
+      victim = startProcess(where, seed++, end);
       ++killed;
     }
   }
