@@ -73,7 +73,8 @@ def count(suite: Suite) -> None:
         suite.passed = total - suite.failed
     else:
         suite.passed = number(r"(\d+) passed")
-        suite.failed = number(r"(\d+) failed") + number(r"(\d+) errors?\b(?!:)")
+        errors = number(r"(\d+) errors? in ") if suite.name == "pytest" else 0
+        suite.failed = number(r"(\d+) failed") + errors
         suite.skipped = number(r"(\d+) skipped")
     if not suite.passed + suite.failed:
         # A suite that finds no test has lost them.

@@ -56,7 +56,7 @@ __all__ += ["driver", "runtime", "testing", "tools"]
 
 def __getattr__(name):
     if name in ("aggregate", "aggregate_replace"):
-        from . import frontend
+        from . import tracing as frontend
 
         return getattr(frontend, name)
     if name in _LAZY:

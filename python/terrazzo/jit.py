@@ -10,7 +10,6 @@ from . import language as tl
 from ._terrazzo import runtime
 from .compiler import compile_specs
 from .errors import ArgumentError
-from .frontend.source import remember
 from .host import MockTensor, UnalignedMock
 from .language.dtypes import dtype, pointer_type
 from .options import OPTIONS
@@ -87,7 +86,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self.launch_metadata = launch_metadata
         self._repr = repr
         functools.update_wrapper(self, fn, updated=())
-        remember(fn)
+        self._remember()
         self.file = fn.__code__.co_filename
         self.starting_line_number = fn.__code__.co_firstlineno
         self.pre_run_hooks = []
@@ -105,10 +104,16 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
             tuple(OPTIONS[name].default for name in options),
         )
 
+    def _remember(self):
+        """Keeps the text of a function that exec made; it is gone when the frames are that ran it."""
+        from .tracing.source import remember
+
+        remember(self.fn)
+
     @property
     def src(self):
         """The text of the function, without what is left of `def`."""
-        from . import frontend
+        from . import tracing as frontend
 
         return frontend.source_of(self.fn).text
 
@@ -144,7 +149,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
         The base class calls it when something changed.
         """
-        from . import frontend
+        from . import tracing as frontend
 
         with self._lock:
             for parameter in self.params:

@@ -196,7 +196,7 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask, Va
   int64_t bytes = byteSize(element);
   Value raw = toStorage(value, element);
   auto guarded = [&](Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-    auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/otherwise != nullptr);
+    auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&op.getThenRegion().front());
     then();
