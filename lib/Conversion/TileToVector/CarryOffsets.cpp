@@ -95,10 +95,10 @@ static bool rewriteLoop(scf::ForOp loop) {
     Type offsetType = isPointer ? Type(b.getI64Type()) : type.getElementType();
     Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(offsetType, 0));
     Value init = loop.getInitArgs()[i];
+    IRRewriter rewriter(b);
     auto newLoop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-        static_cast<RewriterBase &>(*std::make_unique<IRRewriter>(b)), ValueRange{zero}, /*replaceInitOperandUsesInLoop=*/false,
-        [&](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
-          OpBuilder at(added.front().getOwner()->getTerminator());
+        rewriter, ValueRange{zero}, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &at, Location, ArrayRef<BlockArgument> added) {
           Value next = added.front();
           for (Value amount : llvm::reverse(amounts))
             next = arith::AddIOp::create(at, loc, next, widened(at, loc, amount, offsetType));

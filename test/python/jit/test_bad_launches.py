@@ -125,7 +125,7 @@ BAD = {
     "float for int": (lambda: annotated[ONE](x(), 1.5, 0, 0, 0), "argument 'u': is annotated uint8, found a float"),
     "array for float": (lambda: annotated[ONE](x(), 0, 0, x(), 0), "argument 'f': is annotated fp32, found an object"),
     "string for bool": (lambda: annotated[ONE](x(), 0, 0, 0, "no"), "argument 'b': is annotated int1, found an object"),
-    "huge for float": (lambda: annotated[ONE](x(), 0, 0, 10**400, 0), "argument 'f': integer is too large for fp32"),
+    "huge for float": (lambda: annotated[ONE](x(), 0, 0, 10**400, 0), "integer is too large for fp32"),
     # Compile-time arguments.
     "array as constexpr": (lambda: fill[ONE](x(), 1, BLOCK=x()), "argument 'BLOCK': is a compile-time constant.*array"),
     "dict as constexpr": (lambda: fill[ONE](x(), 1, BLOCK={}), "argument 'BLOCK': .*'dict' that is not hashable"),

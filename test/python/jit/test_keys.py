@@ -17,7 +17,7 @@ def make():
 
     @tz.jit
     def kernel(x_ptr, n, value, K: tl.constexpr = 1):
-        tl.store(x_ptr, n)
+        tl.store(x_ptr, 1)
 
     return kernel
 
