@@ -11,6 +11,7 @@ table, and a JSON file in benchmarks/results.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import platform
@@ -29,6 +30,13 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "TER
     os.environ[_name] = "1"
 # Nothing is compiled before it is measured.
 os.environ["TERRAZZO_CACHE_DIR"] = tempfile.mkdtemp(prefix="terrazzo-bench-")
+
+# The peers return new arrays. So that they are not charged for fresh pages, freed memory stays with the process:
+# mallopt(M_MMAP_MAX, 0) and mallopt(M_TRIM_THRESHOLD, 2 GiB).
+_libc = ctypes.CDLL(None)
+if hasattr(_libc, "mallopt"):
+    _libc.mallopt(-4, 0)
+    _libc.mallopt(-1, 2**31 - 1)
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = "terrazzo"

@@ -42,7 +42,8 @@ class Tracer(Expressions, Containers, Statements, Branches, Loops, Unrolling, Ca
         self.options = options
         self.frame = None
         self.stack = []  # functions being traced, outermost first
-        self.depth = 0  # of regions, to know where lists were made
+        self.depth = 0  # of regions
+        self.lists = {}  # id -> (list, depth of regions where it was made)
         self.is_probing = False
 
     @property

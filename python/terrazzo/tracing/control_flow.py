@@ -212,11 +212,17 @@ class ControlFlow:
         self.unrolled(node, items)
         self.after_loop(node)
 
+    def loop_body(self, node):
+        """Executes the body of a loop once."""
+        self.frame.loops += 1
+        self.block(node.body)
+        self.frame.loops -= 1
+
     def unrolled(self, node, items):
         """One iteration behind the other."""
         for position, item in enumerate(items):
             self.bind(node.target, item)
-            self.block(node.body)
+            self.loop_body(node)
             code = self.names[EXIT]
             if not isinstance(code, tensor):
                 if unwrap(code) in (BREAK, RETURN):
@@ -317,7 +323,7 @@ class ControlFlow:
         self.rebind(values, block.args[1:])
         index = tensor(block.args[0], first.type)
         self.bind(node.target, self.guarded(node, lambda: induction(index)))
-        self.block(node.body)
+        self.loop_body(node)
         self.names[EXIT] = constexpr(LIVE)  # only continue, which ends here
         out = self.next_values(node, values)
         self.locate(node)
@@ -356,7 +362,7 @@ class ControlFlow:
         self.names[EXIT] = constexpr(LIVE)
         if enter is not None:
             enter()
-        self.block(node.body)
+        self.loop_body(node)
         if may_leave:
             if isinstance(self.names[EXIT], tensor):
                 self.names[EXIT] = self.without(node, CONTINUE)
@@ -403,7 +409,7 @@ class ControlFlow:
                 self.bind(node.target, self.names["$index"])
             self.names[EXIT] = constexpr(LIVE)
             self.names.pop(RESULT, None)
-            self.block(node.body)
+            self.loop_body(node)
             found.append(self.names.get(RESULT))
 
         self.in_block(op.region(0), body)

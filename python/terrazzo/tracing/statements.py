@@ -33,12 +33,17 @@ class Statements:
     def if_live(self, node, action):
         """Runs `action` under the condition that no exit has been taken."""
         live = self.guarded(node, lambda: self.names[EXIT] == constexpr(LIVE))
+        ended = []
 
         def then():
             self.names[EXIT] = constexpr(LIVE)
             action()
+            ended.append(self.names[EXIT])
 
         self.branches(node, live, then, lambda: None)
+        if not self.frame.loops and not isinstance(ended[0], tensor) and unwrap(ended[0]) == RETURN:
+            # Outside of loops the only other exit is a return, too.
+            self.names[EXIT] = constexpr(RETURN)
 
     def statement(self, node):
         """Executes one statement."""
