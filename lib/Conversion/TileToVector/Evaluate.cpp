@@ -34,9 +34,9 @@ int64_t cpu::byteSize(Type element) {
 }
 
 bool cpu::isVirtualOp(Operation *op) {
-  if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+  if (op->getNumResults() == 0 || op->getNumRegions() != 0 ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
-    return isa<tile::SplitOp>(op);
+    return false;
   if (isa<tile::ReshapeOp, tile::JoinOp, tile::ConcatOp, tile::InsertOp,
           tile::DotOp, tile::HistogramOp, tile::AtomicRMWOp, tile::AtomicCASOp>(op))
     return false;
@@ -195,7 +195,7 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
         x = arith::MaxNumFOp::create(b, x, low);
         return Val{arith::MinNumFOp::create(b, x, high), 0, true};
       })
-      .Default([&](Operation *) { return evalElementwise(op, at); });
+      .Default([&](Operation *) { return evalElementwise(op, result, at); });
 }
 
 Val Lowering::address(tile::AddPtrOp op, const Coords &at) {
@@ -255,7 +255,7 @@ std::optional<Val> Lowering::evalAffine(Operation *op, ArrayRef<Val> operands) {
   return std::nullopt;
 }
 
-Val Lowering::evalElementwise(Operation *op, const Coords &at) {
+Val Lowering::evalElementwise(Operation *op, Value result, const Coords &at) {
   SmallVector<Val> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isa<RankedTensorType>(operand.getType()) ? eval(operand, at)
@@ -278,8 +278,9 @@ Val Lowering::evalElementwise(Operation *op, const Coords &at) {
   }
   OperationState state(op->getLoc(), op->getName(), values, types, op->getAttrs());
   Operation *created = b.create(state);
-  Value value = created->getResult(0);
-  if (uniform) {
+  unsigned position = cast<OpResult>(result).getResultNumber();
+  Value value = created->getResult(position);
+  if (uniform && created->getNumResults() == 1) {
     // Folding keeps strides and bounds constant where they are.
     SmallVector<Value> folded;
     if (succeeded(b.tryFold(created, folded)) && folded.size() == 1) {

@@ -97,7 +97,7 @@ private:
   //===--- Evaluate.cpp: strips of virtual tiles ---------------------------===//
   Val eval(mlir::Value tile, const Coords &at);
   Val evalOp(mlir::Operation *op, mlir::Value result, const Coords &at);
-  Val evalElementwise(mlir::Operation *op, const Coords &at);
+  Val evalElementwise(mlir::Operation *op, mlir::Value result, const Coords &at);
   std::optional<Val> evalAffine(mlir::Operation *op, llvm::ArrayRef<Val> operands);
   Val evalGather(tile::GatherOp op, const Coords &at);
   Val evalLoad(tile::LoadOp op, const Coords &at);
