@@ -396,39 +396,6 @@ py::bytes compile(const py::object &source, const std::string &target,
 
 } // namespace
 
-/// Results of a branch are known only when both sides have been built.
-static PyOperation withResults(const PyOperation &old,
-                               const std::vector<std::string> &types) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(old.op));
-  MlirOperationState op =
-      mlirOperationStateGet(name, mlirOperationGetLocation(old.op));
-  std::vector<MlirValue> operands;
-  for (intptr_t i = 0, n = mlirOperationGetNumOperands(old.op); i < n; ++i)
-    operands.push_back(mlirOperationGetOperand(old.op, i));
-  mlirOperationStateAddOperands(&op, operands.size(), operands.data());
-  std::vector<MlirNamedAttribute> attrs;
-  for (intptr_t i = 0, n = mlirOperationGetNumAttributes(old.op); i < n; ++i)
-    attrs.push_back(mlirOperationGetAttribute(old.op, i));
-  mlirOperationStateAddAttributes(&op, attrs.size(), attrs.data());
-  std::vector<MlirType> results;
-  for (const std::string &text : types)
-    results.push_back(old.state->type(text));
-  mlirOperationStateAddResults(&op, results.size(), results.data());
-  std::vector<MlirRegion> regions;
-  intptr_t count = mlirOperationGetNumRegions(old.op);
-  for (intptr_t i = 0; i < count; ++i)
-    regions.push_back(mlirRegionCreate());
-  mlirOperationStateAddOwnedRegions(&op, regions.size(), regions.data());
-  MlirOperation created = mlirOperationCreate(&op);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(old.op), old.op,
-                                      created);
-  for (intptr_t i = 0; i < count; ++i)
-    mlirRegionTakeBody(mlirOperationGetRegion(created, i),
-                       mlirOperationGetRegion(old.op, i));
-  mlirOperationDestroy(old.op);
-  return {old.state, created};
-}
-
 static void bindHandles(py::module_ &m) {
   py::class_<PyValue>(m, "Value")
       .def_property_readonly(
@@ -456,8 +423,21 @@ static void bindHandles(py::module_ &m) {
         for (intptr_t i = 0, n = mlirBlockGetNumArguments(b.block); i < n; ++i)
           args.push_back({b.state, mlirBlockGetArgument(b.block, i)});
         return args;
-      });
-  py::class_<PyRegion>(m, "Region");
+      })
+      .def("add_arg",
+           [](const PyBlock &block, const std::string &type) {
+             return PyValue{block.state, mlirBlockAddArgument(
+                                             block.block, block.state->type(type),
+                                             block.state->location)};
+           },
+           "Appends an argument of a type and gives it.");
+  py::class_<PyRegion>(m, "Region")
+      .def("take_body",
+           [](const PyRegion &r, const PyRegion &from) {
+             mlirRegionTakeBody(r.region, from.region);
+           },
+           "Moves the blocks of another region here; what was here is gone. "
+           "The results of a branch are known only when both sides are built.");
   py::class_<PyOperation>(m, "Operation")
       .def_property_readonly(
           "results",
@@ -495,9 +475,6 @@ static void bindHandles(py::module_ &m) {
              mlirOperationSetAttributeByName(o.op, textRef(name),
                                              o.state->attribute(text));
            })
-      .def("with_results", &withResults,
-           "The operation with other result types: a new one that takes over "
-           "operands, attributes and regions of this one, which is gone.")
       .def("erase", [](const PyOperation &o) { mlirOperationDestroy(o.op); });
 }
 

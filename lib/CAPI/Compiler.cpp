@@ -9,7 +9,6 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
 #include "terrazzo/Compiler/Compiler.h"
-#include "terrazzo/Target/CPU/Target.h"
 
 static void give(llvm::StringRef text, MlirStringCallback write, void *data) {
   write(wrap(text), data);
@@ -35,7 +34,7 @@ void tzPipeline(MlirStringRef target, MlirStringCallback write, void *userData) 
 }
 
 void tzHostChip(MlirStringCallback write, void *userData) {
-  give(terrazzo::cpu::hostChip(), write, userData);
+  give(terrazzo::hostChip(), write, userData);
 }
 
 void tzCompilerFingerprint(MlirStringCallback write, void *userData) {

@@ -9,6 +9,7 @@
 #include "ArgumentInfo.h"
 #include "terrazzo/Compiler/Registration.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
+#include "terrazzo/Target/CPU/Target.h"
 #include "terrazzo/Target/Target.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -124,3 +125,5 @@ std::string terrazzo::pipelineText(llvm::StringRef spec) {
   manager.printAsTextualPipeline(stream);
   return text;
 }
+
+std::string terrazzo::hostChip() { return cpu::hostChip(); }

@@ -25,6 +25,9 @@ llvm::FailureOr<Artifact> compile(mlir::ModuleOp module, llvm::StringRef target,
 /// there is no such target.
 std::string pipelineText(llvm::StringRef target);
 
+/// The machine at hand as a chip: "name+feature+feature".
+std::string hostChip();
+
 /// Changes with every build that may produce other code: LLVM's version and
 /// Terrazzo's sources.
 std::string compilerFingerprint();
