@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The precompiled header of every target that uses MLIR.
 #pragma once
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"

@@ -7,10 +7,10 @@
 // change here. docs/adr/0003 says why.
 //===----------------------------------------------------------------------===//
 
+#include "mlir-c/IR.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
-#include "mlir-c/IR.h"
 #include "terrazzo-c/Compiler.h"
 #include "terrazzo-c/Dialects.h"
 
@@ -174,7 +174,8 @@ struct State {
   }
 
   MlirNamedAttribute named(const std::string &name, MlirAttribute attr) {
-    return mlirNamedAttributeGet(mlirIdentifierGet(context, textRef(name)), attr);
+    return mlirNamedAttributeGet(mlirIdentifierGet(context, textRef(name)),
+                                 attr);
   }
 };
 using StateRef = std::shared_ptr<State>;
@@ -222,7 +223,8 @@ public:
                      const std::map<std::string, std::string> &attributes,
                      const std::optional<std::vector<std::string>> &results,
                      int regions) {
-    MlirOperationState op = mlirOperationStateGet(textRef(name), state->location);
+    MlirOperationState op =
+        mlirOperationStateGet(textRef(name), state->location);
     std::vector<MlirValue> values;
     for (const PyValue &operand : operands)
       values.push_back(operand.value);
@@ -269,9 +271,9 @@ public:
     return {state, block};
   }
 
-  PyBlock func(const std::string &name,
-               const std::vector<std::string> &argTypes,
-               const std::vector<std::map<std::string, std::string>> &argAttrs) {
+  PyBlock
+  func(const std::string &name, const std::vector<std::string> &argTypes,
+       const std::vector<std::map<std::string, std::string>> &argAttrs) {
     std::string type = "(";
     for (size_t i = 0; i < argTypes.size(); ++i)
       type += (i ? ", " : "") + argTypes[i];
@@ -286,21 +288,23 @@ public:
     while (dicts.size() < argTypes.size())
       dicts.push_back(mlirDictionaryAttrGet(state->context, 0, nullptr));
     MlirNamedAttribute attrs[] = {
-        state->named("sym_name", mlirStringAttrGet(state->context, textRef(name))),
+        state->named("sym_name",
+                     mlirStringAttrGet(state->context, textRef(name))),
         state->named("function_type",
                      mlirTypeAttrGet(state->type(type + ") -> ()"))),
         state->named("arg_attrs", mlirArrayAttrGet(state->context, dicts.size(),
                                                    dicts.data())),
         state->named("tile.kernel", mlirUnitAttrGet(state->context))};
     std::string opName = "func.func";
-    MlirOperationState op = mlirOperationStateGet(textRef(opName), state->location);
+    MlirOperationState op =
+        mlirOperationStateGet(textRef(opName), state->location);
     mlirOperationStateAddAttributes(&op, 4, attrs);
     MlirRegion region = mlirRegionCreate();
     mlirOperationStateAddOwnedRegions(&op, 1, &region);
     MlirOperation created = mlirOperationCreate(&op);
     mlirBlockAppendOwnedOperation(mlirModuleGetBody(state->module), created);
-    PyBlock entry = appendBlock({state, mlirOperationGetRegion(created, 0)},
-                                argTypes);
+    PyBlock entry =
+        appendBlock({state, mlirOperationGetRegion(created, 0)}, argTypes);
     state->block = entry.block;
     return entry;
   }
@@ -308,7 +312,8 @@ public:
   PyValue constant(MlirAttribute value, MlirType type) {
     MlirNamedAttribute attr = state->named("value", value);
     std::string name = "arith.constant";
-    MlirOperationState op = mlirOperationStateGet(textRef(name), state->location);
+    MlirOperationState op =
+        mlirOperationStateGet(textRef(name), state->location);
     mlirOperationStateAddAttributes(&op, 1, &attr);
     mlirOperationStateAddResults(&op, 1, &type);
     MlirOperation created = mlirOperationCreate(&op);
@@ -369,7 +374,8 @@ py::bytes compileModule(StateRef state, const std::string &target,
   MlirLogicalResult result;
   {
     py::gil_scoped_release release;
-    result = tzCompile(state->module, textRef(target), textRef(stages), appendTo, &bytes);
+    result = tzCompile(state->module, textRef(target), textRef(stages),
+                       appendTo, &bytes);
   }
   if (mlirLogicalResultIsFailure(result))
     diagnostics.raise("compilation for '" + target + "' failed");
@@ -418,32 +424,39 @@ static void bindHandles(py::module_ &m) {
         return "<ir.Value of type " + v.typeText() + ">";
       });
   py::class_<PyBlock>(m, "Block")
-      .def_property_readonly("args", [](const PyBlock &b) {
-        std::vector<PyValue> args;
-        for (intptr_t i = 0, n = mlirBlockGetNumArguments(b.block); i < n; ++i)
-          args.push_back({b.state, mlirBlockGetArgument(b.block, i)});
-        return args;
-      })
-      .def("add_arg",
-           [](const PyBlock &block, const std::string &type) {
-             return PyValue{block.state, mlirBlockAddArgument(
-                                             block.block, block.state->type(type),
-                                             block.state->location)};
-           },
-           "Appends an argument of a type and gives it.");
+      .def_property_readonly(
+          "args",
+          [](const PyBlock &b) {
+            std::vector<PyValue> args;
+            for (intptr_t i = 0, n = mlirBlockGetNumArguments(b.block); i < n;
+                 ++i)
+              args.push_back({b.state, mlirBlockGetArgument(b.block, i)});
+            return args;
+          })
+      .def(
+          "add_arg",
+          [](const PyBlock &block, const std::string &type) {
+            return PyValue{block.state,
+                           mlirBlockAddArgument(block.block,
+                                                block.state->type(type),
+                                                block.state->location)};
+          },
+          "Appends an argument of a type and gives it.");
   py::class_<PyRegion>(m, "Region")
-      .def("take_body",
-           [](const PyRegion &r, const PyRegion &from) {
-             mlirRegionTakeBody(r.region, from.region);
-           },
-           "Moves the blocks of another region here; what was here is gone. "
-           "The results of a branch are known only when both sides are built.");
+      .def(
+          "take_body",
+          [](const PyRegion &r, const PyRegion &from) {
+            mlirRegionTakeBody(r.region, from.region);
+          },
+          "Moves the blocks of another region here; what was here is gone. "
+          "The results of a branch are known only when both sides are built.");
   py::class_<PyOperation>(m, "Operation")
       .def_property_readonly(
           "results",
           [](const PyOperation &o) {
             std::vector<PyValue> results;
-            for (intptr_t i = 0, n = mlirOperationGetNumResults(o.op); i < n; ++i)
+            for (intptr_t i = 0, n = mlirOperationGetNumResults(o.op); i < n;
+                 ++i)
               results.push_back({o.state, mlirOperationGetResult(o.op, i)});
             return results;
           })
@@ -496,10 +509,9 @@ void bindIr(py::module_ &m) {
       .def("func", &Builder::func, py::arg("name"), py::arg("arg_types"),
            py::arg("arg_attrs") =
                std::vector<std::map<std::string, std::string>>())
-      .def_property_readonly("insertion_point",
-                             [](const Builder &b) {
-                               return PyBlock{b.state, b.state->block};
-                             })
+      .def_property_readonly(
+          "insertion_point",
+          [](const Builder &b) { return PyBlock{b.state, b.state->block}; })
       .def("set_insertion_point_to_end",
            [](Builder &b, const PyBlock &block) {
              b.state->block = block.block;

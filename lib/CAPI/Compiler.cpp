@@ -24,12 +24,14 @@ MlirLogicalResult tzCompile(MlirModule module, MlirStringRef target,
   if (failed(artifact))
     return mlirLogicalResultFailure();
   std::vector<uint8_t> bytes = terrazzo::serializeArtifact(*artifact);
-  give(llvm::StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()),
+  give(llvm::StringRef(reinterpret_cast<const char *>(bytes.data()),
+                       bytes.size()),
        write, userData);
   return mlirLogicalResultSuccess();
 }
 
-void tzPipeline(MlirStringRef target, MlirStringCallback write, void *userData) {
+void tzPipeline(MlirStringRef target, MlirStringCallback write,
+                void *userData) {
   give(terrazzo::pipelineText(unwrap(target)), write, userData);
 }
 

@@ -17,9 +17,10 @@ static bool isPointer(Type type) {
   return isa<tile::PtrType>(tile::getElementType(type));
 }
 
-/// All pointer values that may derive from `root`: results of ops that take one,
-/// and block arguments and results of control flow around it. It errs towards
-/// too many, so a read-only array is at worst refused where it need not be.
+/// All pointer values that may derive from `root`: results of ops that take
+/// one, and block arguments and results of control flow around it. It errs
+/// towards too many, so a read-only array is at worst refused where it need not
+/// be.
 static DenseSet<Value> derivedPointers(Value root) {
   DenseSet<Value> derived = {root};
   SmallVector<Value> pending = {root};
@@ -75,7 +76,8 @@ std::vector<ArgInfo> terrazzo::collectArguments(func::FuncOp kernel) {
     Type type = argument.getType();
     auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                     "tile.name");
-    info.name = name ? name.str() : "arg" + std::to_string(argument.getArgNumber());
+    info.name =
+        name ? name.str() : "arg" + std::to_string(argument.getArgNumber());
     info.written = false;
     if (auto pointer = dyn_cast<tile::PtrType>(type)) {
       info.kind = ArgInfo::Pointer;
@@ -104,7 +106,8 @@ void terrazzo::collectLines(ModuleOp module, Artifact &artifact) {
     line.line = entry.getAs<IntegerAttr>("line").getInt();
     line.column = entry.getAs<IntegerAttr>("column").getInt();
     if (auto operands = entry.getAs<ArrayAttr>("operands"))
-      for (auto [index, operand] : llvm::enumerate(operands.getAsRange<StringAttr>()))
+      for (auto [index, operand] :
+           llvm::enumerate(operands.getAsRange<StringAttr>()))
         artifact.metadata["print." + std::to_string(line.id) + "." +
                           std::to_string(index)] = operand.str();
     artifact.lines.push_back(std::move(line));

@@ -45,13 +45,15 @@ LogicalResult terrazzo::attachTarget(ModuleOp module, llvm::StringRef spec) {
   auto [name, chip] = spec.split(':');
   const Target *target = findTarget(name);
   if (!target) {
-    InFlightDiagnostic diag = module.emitError("no target '") << name << "': expected one of ";
+    InFlightDiagnostic diag = module.emitError("no target '")
+                              << name << "': expected one of ";
     llvm::interleaveComma(targetNames(), diag);
     return diag;
   }
   DictionaryAttr description = target->describe(*module.getContext(), chip);
   if (!description)
-    return module.emitError("target '") << name << "' has no chip '" << chip << "'";
+    return module.emitError("target '")
+           << name << "' has no chip '" << chip << "'";
   module->setAttr(kTargetAttr, description);
   return success();
 }
@@ -63,7 +65,8 @@ static FailureOr<func::FuncOp> findKernel(ModuleOp module) {
     if (!func->hasAttr(tile::kKernelAttr))
       continue;
     if (kernel)
-      return func.emitError("a module holds one kernel, found a second one after '")
+      return func.emitError(
+                 "a module holds one kernel, found a second one after '")
              << kernel.getSymName() << "'";
     kernel = func;
   }

@@ -62,7 +62,8 @@ void terrazzo::registerPasses() {
     const Target *target = findTarget(name);
     static SmallVector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;
     pipelines.push_back(std::make_unique<PassPipelineRegistration<>>(
-        ("tz-pipeline-" + name).str(), ("everything that runs for " + name).str(),
+        ("tz-pipeline-" + name).str(),
+        ("everything that runs for " + name).str(),
         [target](OpPassManager &manager) { target->buildPipeline(manager); }));
   }
 }

@@ -10,6 +10,5 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   terrazzo::registerDialects(registry);
-  return mlir::asMainReturnCode(
-      mlir::MlirLspServerMain(argc, argv, registry));
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

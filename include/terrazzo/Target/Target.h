@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The narrow door between the pipelines and a back end. Passes never see it: a
-// *fact* about the machine goes into the module attribute that describe() makes,
-// an *instruction* into the target's own patterns. docs/howto/add-a-target.md.
+// *fact* about the machine goes into the module attribute that describe()
+// makes, an *instruction* into the target's own patterns.
+// docs/howto/add-a-target.md.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_TARGET_TARGET_H
 #define TERRAZZO_TARGET_TARGET_H

@@ -4,11 +4,13 @@
 //
 // `p += stride` on a tile of pointers carries every element through the loop:
 //
-//   %r = scf.for .. iter_args(%p = %p0) { .. %n = addptr %p, splat(%s); yield %n }
+//   %r = scf.for .. iter_args(%p = %p0) { .. %n = addptr %p, splat(%s); yield
+//   %n }
 //
 // Only a scalar changes, so only it is carried, and %p becomes
 // addptr(%p0, splat(%o)): an expression, evaluated where it is read. The same
-// holds for tiles of integers. Test: test/Conversion/TileToVector/carry-offsets.mlir
+// holds for tiles of integers. Test:
+// test/Conversion/TileToVector/carry-offsets.mlir
 //===----------------------------------------------------------------------===//
 
 #include "CarryOffsets.h"
@@ -30,12 +32,14 @@ static Value uniformScalar(Value tile, OpBuilder &b) {
     return uniformScalar(broadcast.getSource(), b);
   DenseElementsAttr dense;
   if (matchPattern(tile, m_Constant(&dense)) && dense.isSplat())
-    return arith::ConstantOp::create(b, tile.getLoc(), dense.getSplatValue<TypedAttr>());
+    return arith::ConstantOp::create(b, tile.getLoc(),
+                                     dense.getSplatValue<TypedAttr>());
   return {};
 }
 
 /// The steps from `argument` to `yielded` if each adds one scalar to all of it.
-static bool uniformSteps(Value yielded, Value argument, SmallVectorImpl<Operation *> &steps) {
+static bool uniformSteps(Value yielded, Value argument,
+                         SmallVectorImpl<Operation *> &steps) {
   while (yielded != argument) {
     Operation *op = yielded.getDefiningOp();
     if (!op || op->getBlock() != argument.getParentBlock())
@@ -56,13 +60,16 @@ static bool uniformSteps(Value yielded, Value argument, SmallVectorImpl<Operatio
 }
 
 static Value widened(OpBuilder &b, Location loc, Value value, Type type) {
-  return value.getType() == type ? value : Value(arith::ExtSIOp::create(b, loc, type, value));
+  return value.getType() == type
+             ? value
+             : Value(arith::ExtSIOp::create(b, loc, type, value));
 }
 
 /// base + offset on every element.
 static Value moved(OpBuilder &b, Location loc, Value base, Value offset) {
   auto type = cast<RankedTensorType>(base.getType());
-  Value splat = tile::SplatOp::create(b, loc, RankedTensorType::get(type.getShape(), offset.getType()), offset);
+  Value splat = tile::SplatOp::create(
+      b, loc, RankedTensorType::get(type.getShape(), offset.getType()), offset);
   if (isa<tile::PtrType>(type.getElementType()))
     return tile::AddPtrOp::create(b, loc, type, base, splat);
   return arith::AddIOp::create(b, loc, base, splat);
@@ -74,7 +81,8 @@ static bool rewriteLoop(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || !isa<tile::PtrType, IntegerType>(type.getElementType()) || type.getElementType().isInteger(1))
+    if (!type || !isa<tile::PtrType, IntegerType>(type.getElementType()) ||
+        type.getElementType().isInteger(1))
       continue;
     SmallVector<Operation *> steps;
     if (!uniformSteps(yield.getOperand(i), argument, steps))
@@ -93,7 +101,8 @@ static bool rewriteLoop(scf::ForOp loop) {
       continue;
     bool isPointer = isa<tile::PtrType>(type.getElementType());
     Type offsetType = isPointer ? Type(b.getI64Type()) : type.getElementType();
-    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(offsetType, 0));
+    Value zero =
+        arith::ConstantOp::create(b, loc, b.getIntegerAttr(offsetType, 0));
     Value init = loop.getInitArgs()[i];
     IRRewriter rewriter(b);
     auto newLoop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
@@ -101,7 +110,8 @@ static bool rewriteLoop(scf::ForOp loop) {
         [&](OpBuilder &at, Location, ArrayRef<BlockArgument> added) {
           Value next = added.front();
           for (Value amount : llvm::reverse(amounts))
-            next = arith::AddIOp::create(at, loc, next, widened(at, loc, amount, offsetType));
+            next = arith::AddIOp::create(at, loc, next,
+                                         widened(at, loc, amount, offsetType));
           return SmallVector<Value>{next};
         }));
     Value offset = newLoop.getRegionIterArgs().back();
@@ -111,7 +121,8 @@ static bool rewriteLoop(scf::ForOp loop) {
     // The tile itself is carried no more: it is its own init.
     newLoop.getBody()->getTerminator()->setOperand(i, old);
     OpBuilder behind(newLoop->getBlock(), std::next(newLoop->getIterator()));
-    newLoop.getResult(i).replaceAllUsesWith(moved(behind, loc, init, newLoop.getResults().back()));
+    newLoop.getResult(i).replaceAllUsesWith(
+        moved(behind, loc, init, newLoop.getResults().back()));
     return true;
   }
   return false;

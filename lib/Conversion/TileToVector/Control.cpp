@@ -12,7 +12,9 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
 
-static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+static bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
 
 LogicalResult Lowering::lowerRegion(Block &block, function_ref<void()> finish) {
   DenseMap<Value, Buffer> outerBuffers(buffers);
@@ -27,7 +29,8 @@ LogicalResult Lowering::lowerRegion(Block &block, function_ref<void()> finish) {
   Region *region = block.getParent();
   SmallVector<Value> forgotten;
   for (auto &[value, buffer] : buffers)
-    if (!outerBuffers.contains(value) && !region->isAncestor(value.getParentRegion()))
+    if (!outerBuffers.contains(value) &&
+        !region->isAncestor(value.getParentRegion()))
       forgotten.push_back(value);
   for (Value value : forgotten)
     buffers.erase(value);
@@ -37,7 +40,8 @@ LogicalResult Lowering::lowerRegion(Block &block, function_ref<void()> finish) {
   return result;
 }
 
-bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere, bool inPlaceHere) {
+bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere,
+                         bool inPlaceHere) {
   if (tile == leaf) {
     elsewhere |= !inPlaceHere;
     return true;
@@ -45,15 +49,18 @@ bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere, bool inPlaceHe
   Operation *op = tile.getDefiningOp();
   if (!isTile(tile) || isInBuffer(tile) || !op || !isVirtualOp(op))
     return false;
-  bool keeps = inPlaceHere && !isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp, tile::FlipOp, tile::SliceOp,
-                                   tile::SplitOp, tile::GatherOp>(op);
+  bool keeps =
+      inPlaceHere &&
+      !isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp,
+           tile::FlipOp, tile::SliceOp, tile::SplitOp, tile::GatherOp>(op);
   bool result = false;
   for (Value operand : op->getOperands())
     result |= dependsOn(operand, leaf, elsewhere, keeps);
   return result;
 }
 
-void Lowering::carry(ValueRange values, ValueRange leaves, ArrayRef<Buffer> destinations, bool alwaysCopy) {
+void Lowering::carry(ValueRange values, ValueRange leaves,
+                     ArrayRef<Buffer> destinations, bool alwaysCopy) {
   SmallVector<std::pair<Buffer, size_t>> copies;
   SmallVector<size_t> direct;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -75,7 +82,8 @@ void Lowering::carry(ValueRange values, ValueRange leaves, ArrayRef<Buffer> dest
   }
   for (auto &[buffer, i] : copies) {
     auto type = cast<RankedTensorType>(values[i].getType());
-    buffer = allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), false);
+    buffer = allocate(type.getElementType(), type.getShape(),
+                      std::max<int64_t>(0, type.getRank() - 1), false);
     copyInto(values[i], buffer);
   }
   for (size_t i : direct)
@@ -84,18 +92,20 @@ void Lowering::carry(ValueRange values, ValueRange leaves, ArrayRef<Buffer> dest
     ArrayRef<int64_t> shape = tile::getShape(values[i].getType());
     const Buffer &to = destinations[i];
     Buffer &from = buffer;
-    forStrips(shape, static_cast<int64_t>(shape.size()) - 1, chip.vectorBytes / 4, [&](const Coords &at) {
-      storeBuffer(to, at, loadBuffer(from, at));
-    });
+    forStrips(
+        shape, static_cast<int64_t>(shape.size()) - 1, chip.vectorBytes / 4,
+        [&](const Coords &at) { storeBuffer(to, at, loadBuffer(from, at)); });
   }
 }
 
 bool Lowering::canWriteInPlace(Value value, Value argument) {
   auto dot = value.getDefiningOp<tile::DotOp>();
-  if (!dot || dot->getBlock() != argument.getParentBlock() || value.getType() != argument.getType())
+  if (!dot || dot->getBlock() != argument.getParentBlock() ||
+      value.getType() != argument.getType())
     return false;
   bool elsewhere = false;
-  if (dependsOn(dot.getLhs(), argument, elsewhere) || dependsOn(dot.getRhs(), argument, elsewhere))
+  if (dependsOn(dot.getLhs(), argument, elsewhere) ||
+      dependsOn(dot.getRhs(), argument, elsewhere))
     return false;
   dependsOn(dot.getAcc(), argument, elsewhere);
   if (elsewhere)
@@ -124,10 +134,13 @@ bool Lowering::canWriteInPlace(Value value, Value argument) {
 
 void Lowering::emitCancelCheck() {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
-  Value field = LLVM::GEPOp::create(b, ptr, b.getI8Type(), context, ArrayRef<LLVM::GEPArg>{16});
+  Value field = LLVM::GEPOp::create(b, ptr, b.getI8Type(), context,
+                                    ArrayRef<LLVM::GEPArg>{16});
   Value flag = LLVM::LoadOp::create(b, ptr, field, 8);
-  Value set = LLVM::LoadOp::create(b, b.getI32Type(), flag, 4, /*isVolatile=*/true);
-  Value stop = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, set, constant(0, b.getI32Type()));
+  Value set =
+      LLVM::LoadOp::create(b, b.getI32Type(), flag, 4, /*isVolatile=*/true);
+  Value stop = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, set,
+                                     constant(0, b.getI32Type()));
   auto guarded = scf::IfOp::create(b, stop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&guarded.getThenRegion().front());
@@ -145,17 +158,21 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
       continue;
     }
     auto type = cast<RankedTensorType>(init.getType());
-    destinations[i] = allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), false);
+    destinations[i] = allocate(type.getElementType(), type.getShape(),
+                               std::max<int64_t>(0, type.getRank() - 1), false);
     copyInto(init, destinations[i]);
     Value argument = op.getRegionIterArg(i);
     buffers[argument] = destinations[i];
   }
   for (auto [i, init] : llvm::enumerate(op.getInitArgs()))
-    if (isTile(init) && llvm::count(yields, yields[i]) == 1 && canWriteInPlace(yields[i], op.getRegionIterArg(i)))
+    if (isTile(init) && llvm::count(yields, yields[i]) == 1 &&
+        canWriteInPlace(yields[i], op.getRegionIterArg(i)))
       inPlace[yields[i]] = destinations[i];
 
   b.setLoc(op.getLoc());
-  auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()), scalar(op.getUpperBound()), scalar(op.getStep()), inits);
+  auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()),
+                                 scalar(op.getUpperBound()),
+                                 scalar(op.getStep()), inits);
   LogicalResult result = success();
   {
     OpBuilder::InsertionGuard guard(b);
@@ -166,7 +183,9 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
       if (!isTile(init))
         mapScalar(op.getRegionIterArg(i), loop.getRegionIterArg(next++));
     emitCancelCheck();
-    result = lowerRegion(body, [&] { carry(yields, op.getRegionIterArgs(), destinations, false); });
+    result = lowerRegion(body, [&] {
+      carry(yields, op.getRegionIterArgs(), destinations, false);
+    });
     if (failed(result))
       return failure();
     SmallVector<Value> out;
@@ -193,14 +212,16 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
     destinations.push_back({});
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       destinations.back() =
-          allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), false);
+          allocate(type.getElementType(), type.getShape(),
+                   std::max<int64_t>(0, type.getRank() - 1), false);
     else
       types.push_back(registerType(value.getType()));
   }
   bool hasElse = !op.getElseRegion().empty();
   auto now = scf::IfOp::create(b, types, scalar(op.getCondition()), hasElse);
-  for (auto [from, to] : {std::pair{&op.getThenRegion(), &now.getThenRegion()},
-                          std::pair{&op.getElseRegion(), &now.getElseRegion()}}) {
+  for (auto [from, to] :
+       {std::pair{&op.getThenRegion(), &now.getThenRegion()},
+        std::pair{&op.getElseRegion(), &now.getElseRegion()}}) {
     if (from->empty())
       continue;
     OpBuilder::InsertionGuard guard(b);
@@ -225,7 +246,8 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
       scf::YieldOp::create(b, out);
   }
   size_t next = 0;
-  for (auto [value, destination] : llvm::zip_equal(op.getResults(), destinations)) {
+  for (auto [value, destination] :
+       llvm::zip_equal(op.getResults(), destinations)) {
     if (isTile(value))
       buffers[value] = destination;
     else
@@ -246,24 +268,27 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
       continue;
     }
     auto type = cast<RankedTensorType>(init.getType());
-    carried[i] = allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), false);
+    carried[i] = allocate(type.getElementType(), type.getShape(),
+                          std::max<int64_t>(0, type.getRank() - 1), false);
     copyInto(init, carried[i]);
     buffers[before.getArgument(i)] = carried[i];
   }
-  // A carried tile that is passed on as it is keeps its buffer; any other one is
-  // computed into a buffer of its own.
+  // A carried tile that is passed on as it is keeps its buffer; any other one
+  // is computed into a buffer of its own.
   bool alwaysCopy = false;
   for (auto [j, value] : llvm::enumerate(forwarded)) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       continue;
     auto argument = dyn_cast<BlockArgument>(value);
-    bool isSame = argument && argument.getOwner() == &before && llvm::count(forwarded, value) == 1;
+    bool isSame = argument && argument.getOwner() == &before &&
+                  llvm::count(forwarded, value) == 1;
     if (isSame) {
       passed[j] = carried[argument.getArgNumber()];
       leaves[argument.getArgNumber()] = after.getArgument(j);
     } else {
-      passed[j] = allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), false);
+      passed[j] = allocate(type.getElementType(), type.getShape(),
+                           std::max<int64_t>(0, type.getRank() - 1), false);
       alwaysCopy = true;
     }
     buffers[after.getArgument(j)] = passed[j];
@@ -303,14 +328,16 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
             }
         });
         if (succeeded(result))
-          scf::ConditionOp::create(b, scalar(condition.getCondition()), scalarsOf(forwarded));
+          scf::ConditionOp::create(b, scalar(condition.getCondition()),
+                                   scalarsOf(forwarded));
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
         mapArguments(after, arguments);
         if (failed(result))
           return;
         ValueRange yields = after.getTerminator()->getOperands();
-        result = lowerRegion(after, [&] { carry(yields, leaves, carried, alwaysCopy); });
+        result = lowerRegion(
+            after, [&] { carry(yields, leaves, carried, alwaysCopy); });
         if (succeeded(result))
           scf::YieldOp::create(b, scalarsOf(yields));
       });

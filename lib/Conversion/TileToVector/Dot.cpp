@@ -2,10 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operands are packed to the type that products are summed in (16-bit floats are
-// widened on the way), the right one with unit stride along N. Then panels of a
-// few vectors of N are multiplied with a few rows at a time: the accumulators of
-// one such block live in registers over all of K.
+// Operands are packed to the type that products are summed in (16-bit floats
+// are widened on the way), the right one with unit stride along N. Then panels
+// of a few vectors of N are multiplied with a few rows at a time: the
+// accumulators of one such block live in registers over all of K.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -30,20 +30,26 @@ Value Lowering::converted(Value value, Type compute, bool isUnsigned) {
   return arith::ExtSIOp::create(b, type, value);
 }
 
-Buffer Lowering::packOperand(Value tile, Type compute, bool isUnsigned, bool needsUnitLast) {
+Buffer Lowering::packOperand(Value tile, Type compute, bool isUnsigned,
+                             bool needsUnitLast) {
   auto type = cast<RankedTensorType>(tile.getType());
   ArrayRef<int64_t> shape = type.getShape();
   int64_t last = type.getRank() - 1;
-  if (auto it = buffers.find(tile); it != buffers.end() && type.getElementType() == compute &&
-                                    (!needsUnitLast || it->second.strides[last] == 1))
+  if (auto it = buffers.find(tile);
+      it != buffers.end() && type.getElementType() == compute &&
+      (!needsUnitLast || it->second.strides[last] == 1))
     return it->second;
   prepare(tile, {-1});
   int64_t natural = pickVectorDim(shape, tile, needsUnitLast ? last : -1);
   Buffer packed = allocate(compute, shape, natural, false);
-  emitNest(shape, tile, [&](const Coords &at) {
-    Value value = evalVector(tile, at);
-    storeBuffer(packed, at, {converted(value, compute, isUnsigned), 0, lanes > 1});
-  }, natural);
+  emitNest(
+      shape, tile,
+      [&](const Coords &at) {
+        Value value = evalVector(tile, at);
+        storeBuffer(packed, at,
+                    {converted(value, compute, isUnsigned), 0, lanes > 1});
+      },
+      natural);
   if (!needsUnitLast || packed.strides[last] == 1)
     return packed;
   Buffer transposed = allocate(compute, shape, last, false);
@@ -51,10 +57,12 @@ Buffer Lowering::packOperand(Value tile, Type compute, bool isUnsigned, bool nee
   return transposed;
 }
 
-/// Square blocks are turned in registers by stages of interleaving; what is left
-/// over goes element by element.
-void Lowering::transposeInto(const Buffer &source, const Buffer &destination, ArrayRef<int64_t> shape) {
-  int64_t rank = shape.size(), rows = shape[rank - 2], columns = shape[rank - 1];
+/// Square blocks are turned in registers by stages of interleaving; what is
+/// left over goes element by element.
+void Lowering::transposeInto(const Buffer &source, const Buffer &destination,
+                             ArrayRef<int64_t> shape) {
+  int64_t rank = shape.size(), rows = shape[rank - 2],
+          columns = shape[rank - 1];
   int64_t side = chip.vectorBytes / byteSize(source.element);
   int64_t fullRows = rows / side * side, fullColumns = columns / side * side;
   int64_t saved = lanes;
@@ -67,9 +75,16 @@ void Lowering::transposeInto(const Buffer &source, const Buffer &destination, Ar
   forStrips(batch, -1, 1, [&](const Coords &outer) {
     Coords at(outer);
     at.resize(rank, {index(0), 0});
-    auto each = [&](int64_t from, int64_t to, int64_t step, function_ref<void(Value)> body) {
+    auto each = [&](int64_t from, int64_t to, int64_t step,
+                    function_ref<void(Value)> body) {
       if (from < to)
-        forLoop(from, to, step, {}, [&](Value i, ValueRange) { body(i); return SmallVector<Value>(); }, nullptr);
+        forLoop(
+            from, to, step, {},
+            [&](Value i, ValueRange) {
+              body(i);
+              return SmallVector<Value>();
+            },
+            nullptr);
     };
     each(0, fullRows, side, [&](Value row) {
       each(0, fullColumns, side, [&](Value column) {
@@ -77,24 +92,30 @@ void Lowering::transposeInto(const Buffer &source, const Buffer &destination, Ar
         SmallVector<Value> block;
         for (int64_t i = 0; i < side; ++i) {
           Coords from(at);
-          from[rank - 2] = {row, 1}, from[rank - 1] = {addIndex(column, index(i)), 0};
+          from[rank - 2] = {row, 1},
+                      from[rank - 1] = {addIndex(column, index(i)), 0};
           block.push_back(loadBuffer(source, from).v);
         }
-        // Interleaving element i with element i + n/2, log2(n) times, transposes.
+        // Interleaving element i with element i + n/2, log2(n) times,
+        // transposes.
         SmallVector<int64_t> low, high;
         for (int64_t i = 0; i < side / 2; ++i)
-          low.append({i, side + i}), high.append({side / 2 + i, side + side / 2 + i});
+          low.append({i, side + i}),
+              high.append({side / 2 + i, side + side / 2 + i});
         for (int64_t stage = 1; stage < side; stage *= 2) {
           SmallVector<Value> next(side);
           for (int64_t i = 0; i < side / 2; ++i) {
-            next[2 * i] = vector::ShuffleOp::create(b, block[i], block[i + side / 2], low);
-            next[2 * i + 1] = vector::ShuffleOp::create(b, block[i], block[i + side / 2], high);
+            next[2 * i] = vector::ShuffleOp::create(b, block[i],
+                                                    block[i + side / 2], low);
+            next[2 * i + 1] = vector::ShuffleOp::create(
+                b, block[i], block[i + side / 2], high);
           }
           block = next;
         }
         for (int64_t i = 0; i < side; ++i) {
           Coords to(at);
-          to[rank - 2] = {addIndex(row, index(i)), 0}, to[rank - 1] = {column, 1};
+          to[rank - 2] = {addIndex(row, index(i)), 0},
+                    to[rank - 1] = {column, 1};
           storeBuffer(destination, to, {block[i], 0, true});
         }
       });
@@ -109,14 +130,17 @@ void Lowering::transposeInto(const Buffer &source, const Buffer &destination, Ar
   lanes = saved;
 }
 
-void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, Value row, Value column,
-                             int64_t rows, ArrayRef<int64_t> widths, int64_t k) {
+void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs,
+                             const Buffer &acc, Value row, Value column,
+                             int64_t rows, ArrayRef<int64_t> widths,
+                             int64_t k) {
   int64_t columnsAt = 0;
   SmallVector<int64_t> starts;
   for (int64_t width : widths)
     starts.push_back(columnsAt), columnsAt += width;
   auto cell = [&](int64_t r, size_t c) {
-    return Coords{{addIndex(row, index(r)), 0}, {addIndex(column, index(starts[c])), 1}};
+    return Coords{{addIndex(row, index(r)), 0},
+                  {addIndex(column, index(starts[c])), 1}};
   };
   SmallVector<Value> sums;
   for (int64_t r = 0; r < rows; ++r)
@@ -126,63 +150,75 @@ void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer 
     }
   SmallVector<Value> results;
   bool isFloat = isa<FloatType>(acc.element);
-  forLoop(0, k, 1, sums,
-          [&](Value i, ValueRange carried) {
-            SmallVector<Value> right, next;
-            for (size_t c = 0; c < widths.size(); ++c) {
-              lanes = widths[c];
-              right.push_back(loadBuffer(rhs, {{i, 0}, {addIndex(column, index(starts[c])), 1}}).v);
-            }
-            for (int64_t r = 0; r < rows; ++r) {
-              lanes = 1;
-              Value left = loadBuffer(lhs, {{addIndex(row, index(r)), 0}, {i, 0}}).v;
-              for (size_t c = 0; c < widths.size(); ++c) {
-                lanes = widths[c];
-                Value a = asVector({left, 0, false});
-                Value sum = carried[r * widths.size() + c];
-                if (!isFloat)
-                  sum = arith::AddIOp::create(b, sum, arith::MulIOp::create(b, a, right[c]));
-                else if (chip.hasFma)
-                  sum = math::FmaOp::create(b, a, right[c], sum);
-                else
-                  sum = arith::AddFOp::create(b, sum, arith::MulFOp::create(b, a, right[c]));
-                next.push_back(sum);
-              }
-            }
-            return next;
-          },
-          &results);
+  forLoop(
+      0, k, 1, sums,
+      [&](Value i, ValueRange carried) {
+        SmallVector<Value> right, next;
+        for (size_t c = 0; c < widths.size(); ++c) {
+          lanes = widths[c];
+          right.push_back(
+              loadBuffer(rhs, {{i, 0}, {addIndex(column, index(starts[c])), 1}})
+                  .v);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+          lanes = 1;
+          Value left =
+              loadBuffer(lhs, {{addIndex(row, index(r)), 0}, {i, 0}}).v;
+          for (size_t c = 0; c < widths.size(); ++c) {
+            lanes = widths[c];
+            Value a = asVector({left, 0, false});
+            Value sum = carried[r * widths.size() + c];
+            if (!isFloat)
+              sum = arith::AddIOp::create(
+                  b, sum, arith::MulIOp::create(b, a, right[c]));
+            else if (chip.hasFma)
+              sum = math::FmaOp::create(b, a, right[c], sum);
+            else
+              sum = arith::AddFOp::create(
+                  b, sum, arith::MulFOp::create(b, a, right[c]));
+            next.push_back(sum);
+          }
+        }
+        return next;
+      },
+      &results);
   for (int64_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < widths.size(); ++c) {
       lanes = widths[c];
-      storeBuffer(acc, cell(r, c), {results[r * widths.size() + c], 0, lanes > 1});
+      storeBuffer(acc, cell(r, c),
+                  {results[r * widths.size() + c], 0, lanes > 1});
     }
 }
 
 /// All rows of a panel of columns.
-void Lowering::panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m, int64_t k, Value column,
+void Lowering::panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                     int64_t m, int64_t k, Value column,
                      ArrayRef<int64_t> widths) {
   // 24 accumulators of 32 registers, 12 of 16.
   int64_t budget = chip.vectorBytes >= 64 ? 24 : 12;
-  int64_t rows = std::clamp<int64_t>(budget / static_cast<int64_t>(widths.size()), 1, 12);
+  int64_t rows =
+      std::clamp<int64_t>(budget / static_cast<int64_t>(widths.size()), 1, 12);
   rows = std::min(rows, m);
   int64_t full = m / rows * rows;
   if (full == rows) {
     registerBlock(lhs, rhs, acc, index(0), column, rows, widths, k);
   } else {
-    forLoop(0, full, rows, {},
-            [&](Value row, ValueRange) {
-              registerBlock(lhs, rhs, acc, row, column, rows, widths, k);
-              return SmallVector<Value>();
-            },
-            nullptr);
+    forLoop(
+        0, full, rows, {},
+        [&](Value row, ValueRange) {
+          registerBlock(lhs, rhs, acc, row, column, rows, widths, k);
+          return SmallVector<Value>();
+        },
+        nullptr);
   }
   if (full < m)
     registerBlock(lhs, rhs, acc, index(full), column, m - full, widths, k);
 }
 
-void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m, int64_t n, int64_t k) {
-  int64_t width = std::max<int64_t>(1, chip.vectorBytes / byteSize(acc.element));
+void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                        int64_t m, int64_t n, int64_t k) {
+  int64_t width =
+      std::max<int64_t>(1, chip.vectorBytes / byteSize(acc.element));
   int64_t vectors = n / width;
   int64_t perPanel = chip.vectorBytes >= 64 ? 4 : 2;
   // A last panel of one vector alone would run at half speed.
@@ -193,12 +229,13 @@ void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
   if (full == 1) {
     panel(lhs, rhs, acc, m, k, index(0), widths);
   } else if (full > 1) {
-    forLoop(0, full * perPanel * width, perPanel * width, {},
-            [&](Value column, ValueRange) {
-              panel(lhs, rhs, acc, m, k, column, widths);
-              return SmallVector<Value>();
-            },
-            nullptr);
+    forLoop(
+        0, full * perPanel * width, perPanel * width, {},
+        [&](Value column, ValueRange) {
+          panel(lhs, rhs, acc, m, k, column, widths);
+          return SmallVector<Value>();
+        },
+        nullptr);
   }
   int64_t done = full * perPanel * width;
   if (int64_t rest = vectors - full * perPanel; rest > 0) {
@@ -217,9 +254,12 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   auto lhsType = cast<RankedTensorType>(op.getLhs().getType());
   int64_t rank = type.getRank(), saved = lanes;
-  int64_t m = type.getDimSize(rank - 2), n = type.getDimSize(rank - 1), k = lhsType.getDimSize(rank - 1);
+  int64_t m = type.getDimSize(rank - 2), n = type.getDimSize(rank - 1),
+          k = lhsType.getDimSize(rank - 1);
   Type element = type.getElementType();
-  Type compute = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type compute = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32
+                     ? b.getF32Type()
+                     : element;
   if (isa<FloatType>(element) && lhsType.getElementType().isF64())
     compute = b.getF64Type();
   bool isUnsigned = op.getIsUnsigned();
@@ -236,26 +276,35 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
   auto current = buffers.find(op.getAcc());
   bool isThere = current != buffers.end() && current->second.ptr == acc.ptr;
   if (!isThere)
-    emitNest(type.getShape(), op.getAcc(), [&](const Coords &at) {
-      storeBuffer(acc, at, {converted(evalVector(op.getAcc(), at), compute, isUnsigned), 0, lanes > 1});
-    }, rank - 1);
+    emitNest(
+        type.getShape(), op.getAcc(),
+        [&](const Coords &at) {
+          storeBuffer(
+              acc, at,
+              {converted(evalVector(op.getAcc(), at), compute, isUnsigned), 0,
+               lanes > 1});
+        },
+        rank - 1);
   b.setLoc(op.getLoc());
   if (rank == 2) {
     multiply(lhs, rhs, acc, m, n, k);
   } else {
-    forLoop(0, type.getDimSize(0), 1, {},
-            [&](Value batch, ValueRange) {
-              auto at = [&](const Buffer &buffer) {
-                Buffer part = buffer;
-                part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), compute, buffer.ptr,
-                                               ArrayRef<LLVM::GEPArg>{mulIndex(batch, buffer.strides[0])});
-                part.strides.erase(part.strides.begin());
-                return part;
-              };
-              multiply(at(lhs), at(rhs), at(acc), m, n, k);
-              return SmallVector<Value>();
-            },
-            nullptr);
+    forLoop(
+        0, type.getDimSize(0), 1, {},
+        [&](Value batch, ValueRange) {
+          auto at = [&](const Buffer &buffer) {
+            Buffer part = buffer;
+            part.ptr = LLVM::GEPOp::create(
+                b, LLVM::LLVMPointerType::get(b.getContext()), compute,
+                buffer.ptr,
+                ArrayRef<LLVM::GEPArg>{mulIndex(batch, buffer.strides[0])});
+            part.strides.erase(part.strides.begin());
+            return part;
+          };
+          multiply(at(lhs), at(rhs), at(acc), m, n, k);
+          return SmallVector<Value>();
+        },
+        nullptr);
   }
   lanes = saved;
   if (compute == element) {
@@ -263,9 +312,12 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
     return success();
   }
   Buffer rounded = allocate(element, type.getShape(), rank - 1, false);
-  forStrips(type.getShape(), rank - 1, chip.vectorBytes / 4, [&](const Coords &at) {
-    storeBuffer(rounded, at, {converted(asVector(loadBuffer(acc, at)), element, false), 0, lanes > 1});
-  });
+  forStrips(
+      type.getShape(), rank - 1, chip.vectorBytes / 4, [&](const Coords &at) {
+        storeBuffer(rounded, at,
+                    {converted(asVector(loadBuffer(acc, at)), element, false),
+                     0, lanes > 1});
+      });
   buffers[op.getResult()] = rounded;
   return success();
 }

@@ -38,9 +38,11 @@ bool cpu::isVirtualOp(Operation *op) {
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (isa<tile::ReshapeOp, tile::JoinOp, tile::ConcatOp, tile::InsertOp,
-          tile::DotOp, tile::HistogramOp, tile::AtomicRMWOp, tile::AtomicCASOp>(op))
+          tile::DotOp, tile::HistogramOp, tile::AtomicRMWOp, tile::AtomicCASOp>(
+          op))
     return false;
-  return isa<tile::TileDialect, arith::ArithDialect, math::MathDialect>(op->getDialect());
+  return isa<tile::TileDialect, arith::ArithDialect, math::MathDialect>(
+      op->getDialect());
 }
 
 Type Lowering::laneType(Type element) {
@@ -54,7 +56,8 @@ Value Lowering::constant(int64_t value, Type type) {
   if (isa<FloatType>(element))
     attr = b.getFloatAttr(element, static_cast<double>(value));
   else
-    attr = b.getIntegerAttr(element, APInt(element.getIntOrFloatBitWidth(), value, true, true));
+    attr = b.getIntegerAttr(
+        element, APInt(element.getIntOrFloatBitWidth(), value, true, true));
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, attr);
   return arith::ConstantOp::create(b, attr);
@@ -83,13 +86,15 @@ Value Lowering::asVector(Val value) {
   SmallVector<APInt> steps;
   for (int64_t lane = 0; lane < lanes; ++lane)
     steps.push_back(APInt(width, lane * value.step, true, true));
-  Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, steps));
+  Value offsets =
+      arith::ConstantOp::create(b, DenseElementsAttr::get(type, steps));
   return arith::AddIOp::create(b, splat, offsets);
 }
 
 Val Lowering::add(Val lhs, Val rhs, Type type) {
   if (!lhs.isVector && !rhs.isVector)
-    return {b.createOrFold<arith::AddIOp>(lhs.v, rhs.v), lhs.step + rhs.step, false};
+    return {b.createOrFold<arith::AddIOp>(lhs.v, rhs.v), lhs.step + rhs.step,
+            false};
   return {arith::AddIOp::create(b, asVector(lhs), asVector(rhs)), 0, true};
 }
 
@@ -97,8 +102,12 @@ Val Lowering::scaled(Val value, int64_t factor, Type type) {
   if (factor == 1)
     return value;
   if (!value.isVector)
-    return {b.createOrFold<arith::MulIOp>(value.v, constant(factor, value.v.getType())), value.step * factor, false};
-  return {arith::MulIOp::create(b, value.v, constant(factor, value.v.getType())), 0, true};
+    return {b.createOrFold<arith::MulIOp>(value.v,
+                                          constant(factor, value.v.getType())),
+            value.step * factor, false};
+  return {
+      arith::MulIOp::create(b, value.v, constant(factor, value.v.getType())), 0,
+      true};
 }
 
 Val Lowering::eval(Value tile, const Coords &at) {
@@ -123,8 +132,11 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
   b.setLoc(op->getLoc());
   return llvm::TypeSwitch<Operation *, Val>(op)
       .Case([&](tile::ArangeOp range) {
-        Value base = b.createOrFold<arith::TruncIOp>(b.getI32Type(), at[0].base);
-        base = b.createOrFold<arith::AddIOp>(base, constant(static_cast<int32_t>(range.getStart()), b.getI32Type()));
+        Value base =
+            b.createOrFold<arith::TruncIOp>(b.getI32Type(), at[0].base);
+        base = b.createOrFold<arith::AddIOp>(
+            base,
+            constant(static_cast<int32_t>(range.getStart()), b.getI32Type()));
         return Val{base, at[0].step, false};
       })
       .Case([&](tile::SplatOp splat) {
@@ -133,7 +145,9 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
       .Case([&](arith::ConstantOp constantOp) {
         // Tiles of different elements are put into buffers beforehand.
         auto dense = cast<DenseElementsAttr>(constantOp.getValue());
-        return Val{arith::ConstantOp::create(b, dense.getSplatValue<TypedAttr>()), 0, false};
+        return Val{
+            arith::ConstantOp::create(b, dense.getSplatValue<TypedAttr>()), 0,
+            false};
       })
       .Case([&](tile::BroadcastOp broadcast) {
         Coords from(at);
@@ -158,7 +172,8 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
         Coords from(at);
         int64_t axis = flip.getAxis();
         int64_t last = flip.getType().getDimSize(axis) - 1;
-        from[axis] = {b.createOrFold<arith::SubIOp>(index(last), at[axis].base), -at[axis].step};
+        from[axis] = {b.createOrFold<arith::SubIOp>(index(last), at[axis].base),
+                      -at[axis].step};
         return eval(flip.getSource(), from);
       })
       .Case([&](tile::SliceOp slice) {
@@ -166,11 +181,14 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
         size_t next = 0;
         for (auto [dim, offset] : llvm::enumerate(slice.getOffsets())) {
           Coord coord{index(0), 0};
-          if (!llvm::is_contained(slice.getDropped(), static_cast<int32_t>(dim)))
+          if (!llvm::is_contained(slice.getDropped(),
+                                  static_cast<int32_t>(dim)))
             coord = at[next++];
-          Value start = b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset));
-          from.push_back({addIndex(mulIndex(coord.base, slice.getStrides()[dim]), start),
-                          coord.step * slice.getStrides()[dim]});
+          Value start =
+              b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset));
+          from.push_back(
+              {addIndex(mulIndex(coord.base, slice.getStrides()[dim]), start),
+               coord.step * slice.getStrides()[dim]});
         }
         return eval(slice.getSource(), from);
       })
@@ -202,7 +220,8 @@ Val Lowering::address(tile::AddPtrOp op, const Coords &at) {
   Val base = eval(op.getPtr(), at);
   Val offset = eval(op.getOffset(), at);
   b.setLoc(op.getLoc());
-  auto pointee = cast<tile::PtrType>(tile::getElementType(op.getType())).getPointeeType();
+  auto pointee =
+      cast<tile::PtrType>(tile::getElementType(op.getType())).getPointeeType();
   Type i64 = b.getI64Type();
   Type from = getElementTypeOrSelf(offset.v.getType());
   if (from.getIntOrFloatBitWidth() < 64) {
@@ -210,7 +229,8 @@ Val Lowering::address(tile::AddPtrOp op, const Coords &at) {
     if (!offset.isVector && std::abs(offset.step) <= 1)
       offset.v = b.createOrFold<arith::ExtSIOp>(i64, offset.v);
     else
-      offset = {b.createOrFold<arith::ExtSIOp>(laneType(i64), asVector(offset)), 0, true};
+      offset = {b.createOrFold<arith::ExtSIOp>(laneType(i64), asVector(offset)),
+                0, true};
   }
   return add(base, scaled(offset, byteSize(pointee), i64), i64);
 }
@@ -224,31 +244,41 @@ static std::optional<int64_t> constantOf(Value value) {
 }
 
 std::optional<Val> Lowering::evalAffine(Operation *op, ArrayRef<Val> operands) {
-  if (operands.empty() || llvm::any_of(operands, [](const Val &v) { return v.isVector; }))
+  if (operands.empty() ||
+      llvm::any_of(operands, [](const Val &v) { return v.isVector; }))
     return std::nullopt;
   const Val &lhs = operands[0];
   const Val &rhs = operands.back();
   if (isa<arith::AddIOp>(op))
-    return Val{b.createOrFold<arith::AddIOp>(lhs.v, rhs.v), lhs.step + rhs.step, false};
+    return Val{b.createOrFold<arith::AddIOp>(lhs.v, rhs.v), lhs.step + rhs.step,
+               false};
   if (isa<arith::SubIOp>(op))
-    return Val{b.createOrFold<arith::SubIOp>(lhs.v, rhs.v), lhs.step - rhs.step, false};
+    return Val{b.createOrFold<arith::SubIOp>(lhs.v, rhs.v), lhs.step - rhs.step,
+               false};
   if (isa<arith::MulIOp>(op)) {
     const Val &moving = lhs.step ? lhs : rhs;
     const Val &factor = lhs.step ? rhs : lhs;
     std::optional<int64_t> value = constantOf(factor.v);
     if (!value || factor.step != 0)
       return std::nullopt;
-    return Val{b.createOrFold<arith::MulIOp>(moving.v, factor.v), moving.step * *value, false};
+    return Val{b.createOrFold<arith::MulIOp>(moving.v, factor.v),
+               moving.step * *value, false};
   }
   if (isa<arith::ExtSIOp>(op) && std::abs(lhs.step) <= 1)
-    return Val{b.createOrFold<arith::ExtSIOp>(tile::getElementType(op->getResult(0).getType()), lhs.v), lhs.step, false};
-  if (isa<arith::RemSIOp>(op) && assumptions && lhs.step == 1 && rhs.step == 0) {
-    // x % n of consecutive x is consecutive while it does not pass a multiple of n.
+    return Val{b.createOrFold<arith::ExtSIOp>(
+                   tile::getElementType(op->getResult(0).getType()), lhs.v),
+               lhs.step, false};
+  if (isa<arith::RemSIOp>(op) && assumptions && lhs.step == 1 &&
+      rhs.step == 0) {
+    // x % n of consecutive x is consecutive while it does not pass a multiple
+    // of n.
     Type type = lhs.v.getType();
     Value rem = arith::RemSIOp::create(b, lhs.v, rhs.v);
     Value last = arith::AddIOp::create(b, rem, constant(lanes - 1, type));
-    Value positive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lhs.v, zero(type));
-    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, last, rhs.v);
+    Value positive =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lhs.v, zero(type));
+    Value fits =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, last, rhs.v);
     assumptions->push_back(arith::AndIOp::create(b, positive, fits));
     return Val{rem, 1, false};
   }
@@ -258,10 +288,12 @@ std::optional<Val> Lowering::evalAffine(Operation *op, ArrayRef<Val> operands) {
 Val Lowering::evalElementwise(Operation *op, Value result, const Coords &at) {
   SmallVector<Val> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(isa<RankedTensorType>(operand.getType()) ? eval(operand, at)
-                                                                : Val{scalar(operand), 0, false});
+    operands.push_back(isa<RankedTensorType>(operand.getType())
+                           ? eval(operand, at)
+                           : Val{scalar(operand), 0, false});
   b.setLoc(op->getLoc());
-  bool uniform = llvm::all_of(operands, [](const Val &v) { return v.isUniform(); });
+  bool uniform =
+      llvm::all_of(operands, [](const Val &v) { return v.isUniform(); });
   if (!uniform)
     if (std::optional<Val> affine = evalAffine(op, operands))
       return *affine;
@@ -276,7 +308,8 @@ Val Lowering::evalElementwise(Operation *op, Value result, const Coords &at) {
     Type element = tile::getElementType(type);
     types.push_back(uniform ? registerType(element) : laneType(element));
   }
-  OperationState state(op->getLoc(), op->getName(), values, types, op->getAttrs());
+  OperationState state(op->getLoc(), op->getName(), values, types,
+                       op->getAttrs());
   Operation *created = b.create(state);
   unsigned position = cast<OpResult>(result).getResultNumber();
   Value value = created->getResult(position);
@@ -304,13 +337,15 @@ Val Lowering::evalGather(tile::GatherOp op, const Coords &at) {
   // An index outside the axis is undefined, but must not leave the buffer.
   Type lane = laneType(i64);
   wide = arith::MaxSIOp::create(b, wide, zero(lane));
-  wide = arith::MinSIOp::create(b, wide, constant(type.getDimSize(axis) - 1, lane));
+  wide = arith::MinSIOp::create(b, wide,
+                                constant(type.getDimSize(axis) - 1, lane));
   Coords rest(at);
   rest[axis] = {index(0), 0};
   auto [start, step] = bufferAddress(source, rest);
   int64_t bytes = byteSize(source.element);
-  Val address = add(Val{start, step * bytes, false},
-                    scaled(Val{wide, 0, lanes > 1}, source.strides[axis] * bytes, i64), i64);
+  Val address = add(
+      Val{start, step * bytes, false},
+      scaled(Val{wide, 0, lanes > 1}, source.strides[axis] * bytes, i64), i64);
   return {loadLanes(address, source.element, {}, {}, {}), 0, lanes > 1};
 }
 
@@ -329,7 +364,8 @@ Value Lowering::allTrue(Value mask, const Coords &at) {
     return conjunction(op->getOperand(0), op->getOperand(1), at);
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
     Coords from(at);
-    for (auto [dim, extent] : llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
+    for (auto [dim, extent] :
+         llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
       if (extent == 1)
         from[dim] = {index(0), 0};
     return allTrue(broadcast.getSource(), from);
@@ -347,17 +383,22 @@ Value Lowering::allTrue(Value mask, const Coords &at) {
     return {};
   Val lhs = eval(compare.getLhs(), at), rhs = eval(compare.getRhs(), at);
   using P = arith::CmpIPredicate;
-  bool isMonotone = llvm::is_contained({P::slt, P::sle, P::sgt, P::sge}, compare.getPredicate());
-  if (lhs.isVector || rhs.isVector || !isMonotone || std::abs(lhs.step) > 1 || std::abs(rhs.step) > 1)
+  bool isMonotone = llvm::is_contained({P::slt, P::sle, P::sgt, P::sge},
+                                       compare.getPredicate());
+  if (lhs.isVector || rhs.isVector || !isMonotone || std::abs(lhs.step) > 1 ||
+      std::abs(rhs.step) > 1)
     return {};
   // The difference of two affine values is monotone, so both ends decide.
   Type i64 = b.getI64Type();
   auto end = [&](Val v, int64_t lane) -> Value {
-    Value wide = v.v.getType() == i64 ? v.v : b.createOrFold<arith::ExtSIOp>(i64, v.v);
+    Value wide =
+        v.v.getType() == i64 ? v.v : b.createOrFold<arith::ExtSIOp>(i64, v.v);
     return addIndex(wide, index(v.step * lane));
   };
-  Value first = arith::CmpIOp::create(b, compare.getPredicate(), end(lhs, 0), end(rhs, 0));
-  Value last = arith::CmpIOp::create(b, compare.getPredicate(), end(lhs, lanes - 1), end(rhs, lanes - 1));
+  Value first = arith::CmpIOp::create(b, compare.getPredicate(), end(lhs, 0),
+                                      end(rhs, 0));
+  Value last = arith::CmpIOp::create(b, compare.getPredicate(),
+                                     end(lhs, lanes - 1), end(rhs, lanes - 1));
   return arith::AndIOp::create(b, first, last);
 }
 
@@ -369,7 +410,8 @@ Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
     maskAllTrue = allTrue(op.getMask(), at);
     Val value = eval(op.getMask(), at);
     mask = value.isUniform() ? value.v : asVector(value);
-    other = op.getOther() ? evalVector(op.getOther(), at) : zero(laneType(element));
+    other =
+        op.getOther() ? evalVector(op.getOther(), at) : zero(laneType(element));
   }
   Cache outer = cache;
   auto finish = [&](Val address) -> Value {
@@ -385,8 +427,12 @@ Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
   assumptions = saved;
   b.setLoc(op.getLoc());
   if (!mask && fast.isUniform() && conditions.empty()) {
-    Value ptr = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), fast.v);
-    return {fromStorage(LLVM::LoadOp::create(b, storageType(element), ptr, bytes), element), 0, false};
+    Value ptr = LLVM::IntToPtrOp::create(
+        b, LLVM::LLVMPointerType::get(b.getContext()), fast.v);
+    return {
+        fromStorage(LLVM::LoadOp::create(b, storageType(element), ptr, bytes),
+                    element),
+        0, false};
   }
   if (conditions.empty())
     return {finish(fast), 0, true};
@@ -397,11 +443,12 @@ Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
   Value all = conditions.front();
   for (Value condition : ArrayRef(conditions).drop_front())
     all = arith::AndIOp::create(b, all, condition);
-  Value loaded = ifElse(all, laneType(element), [&] { return finish(fast); },
-                        [&] {
-                          cache = outer;
-                          return finish(eval(op.getPtr(), at));
-                        });
+  Value loaded = ifElse(
+      all, laneType(element), [&] { return finish(fast); },
+      [&] {
+        cache = outer;
+        return finish(eval(op.getPtr(), at));
+      });
   cache = outer;
   return {loaded, 0, true};
 }

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A nest walks a shape, one dimension of it in strips of up to `maxLanes` lanes;
-// what a power of two leaves over is cut into smaller ones, so no strip reads
-// past the end.
+// A nest walks a shape, one dimension of it in strips of up to `maxLanes`
+// lanes; what a power of two leaves over is cut into smaller ones, so no strip
+// reads past the end.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -25,12 +25,15 @@ Coords Lowering::identity(ArrayRef<int64_t> shape) {
   return at;
 }
 
-Value Lowering::forLoop(int64_t from, int64_t to, int64_t step, ValueRange inits,
-                        function_ref<SmallVector<Value>(Value, ValueRange)> body, SmallVectorImpl<Value> *results) {
+Value Lowering::forLoop(
+    int64_t from, int64_t to, int64_t step, ValueRange inits,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body,
+    SmallVectorImpl<Value> *results) {
   auto loop = scf::ForOp::create(b, index(from), index(to), index(step), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> yields = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  SmallVector<Value> yields =
+      body(loop.getInductionVar(), loop.getRegionIterArgs());
   // Without carried values the loop came with its terminator.
   if (!inits.empty())
     scf::YieldOp::create(b, yields);
@@ -39,7 +42,8 @@ Value Lowering::forLoop(int64_t from, int64_t to, int64_t step, ValueRange inits
   return loop.getInductionVar();
 }
 
-void Lowering::stripLoop(int64_t extent, int64_t dim, int64_t maxLanes, Coords &at, StripBody body) {
+void Lowering::stripLoop(int64_t extent, int64_t dim, int64_t maxLanes,
+                         Coords &at, StripBody body) {
   int64_t start = 0;
   auto strip = [&](Value base, int64_t width) {
     lanes = width;
@@ -57,18 +61,20 @@ void Lowering::stripLoop(int64_t extent, int64_t dim, int64_t maxLanes, Coords &
     if (count == 1) {
       strip(index(start), width);
     } else {
-      forLoop(start, start + count * width, width, {},
-              [&](Value base, ValueRange) {
-                strip(base, width);
-                return SmallVector<Value>();
-              },
-              nullptr);
+      forLoop(
+          start, start + count * width, width, {},
+          [&](Value base, ValueRange) {
+            strip(base, width);
+            return SmallVector<Value>();
+          },
+          nullptr);
     }
     start += count * width;
   }
 }
 
-void Lowering::loopOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims, Coords &at, StripBody body) {
+void Lowering::loopOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims,
+                        Coords &at, StripBody body) {
   if (dims.empty())
     return body(at);
   int64_t dim = dims.front();
@@ -76,16 +82,18 @@ void Lowering::loopOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims, Coords 
     at[dim] = {index(0), 0};
     return loopOver(shape, dims.drop_front(), at, body);
   }
-  forLoop(0, shape[dim], 1, {},
-          [&](Value i, ValueRange) {
-            at[dim] = {i, 0};
-            loopOver(shape, dims.drop_front(), at, body);
-            return SmallVector<Value>();
-          },
-          nullptr);
+  forLoop(
+      0, shape[dim], 1, {},
+      [&](Value i, ValueRange) {
+        at[dim] = {i, 0};
+        loopOver(shape, dims.drop_front(), at, body);
+        return SmallVector<Value>();
+      },
+      nullptr);
 }
 
-void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim, int64_t maxLanes, StripBody body) {
+void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim,
+                         int64_t maxLanes, StripBody body) {
   int64_t savedLanes = lanes;
   SmallVector<int64_t> dims;
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
@@ -110,27 +118,36 @@ void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim, int64_t max
 //===----------------------------------------------------------------------===//
 
 /// By how many elements a tile of integers or pointers moves along a dimension.
-std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim, int depth) {
+std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
+                                             int depth) {
   Operation *op = tile.getDefiningOp();
   if (!op || depth > 32 || isInBuffer(tile))
     return std::nullopt;
-  auto operand = [&](unsigned i) { return strideAlong(op->getOperand(i), dim, depth + 1); };
+  auto operand = [&](unsigned i) {
+    return strideAlong(op->getOperand(i), dim, depth + 1);
+  };
   if (isa<tile::ArangeOp>(op))
     return 1;
   if (isa<tile::SplatOp>(op))
     return 0;
   if (auto constantOp = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constantOp.getValue()) ? std::optional<int64_t>(0) : std::nullopt;
+    return isa<SplatElementsAttr>(constantOp.getValue())
+               ? std::optional<int64_t>(0)
+               : std::nullopt;
   if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
-    return tile::getShape(broadcast.getSource().getType())[dim] == 1 ? std::optional<int64_t>(0) : operand(0);
+    return tile::getShape(broadcast.getSource().getType())[dim] == 1
+               ? std::optional<int64_t>(0)
+               : operand(0);
   if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
     int64_t axis = expand.getAxis();
     if (dim == axis)
       return 0;
-    return strideAlong(expand.getSource(), dim > axis ? dim - 1 : dim, depth + 1);
+    return strideAlong(expand.getSource(), dim > axis ? dim - 1 : dim,
+                       depth + 1);
   }
   if (auto transpose = dyn_cast<tile::TransposeOp>(op))
-    return strideAlong(transpose.getSource(), transpose.getOrder()[dim], depth + 1);
+    return strideAlong(transpose.getSource(), transpose.getOrder()[dim],
+                       depth + 1);
   if (isa<tile::AddPtrOp, arith::AddIOp>(op)) {
     auto lhs = operand(0), rhs = operand(1);
     return lhs && rhs ? std::optional<int64_t>(*lhs + *rhs) : std::nullopt;
@@ -141,7 +158,8 @@ std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim, int depth)
     auto lhs = operand(0), rhs = operand(1);
     if (lhs && rhs && *lhs == 0 && *rhs == 0)
       return 0;
-    for (auto [moving, fixed] : {std::pair{lhs, op->getOperand(1)}, std::pair{rhs, op->getOperand(0)}}) {
+    for (auto [moving, fixed] : {std::pair{lhs, op->getOperand(1)},
+                                 std::pair{rhs, op->getOperand(0)}}) {
       Value source = fixed;
       if (auto splat = fixed.getDefiningOp<tile::SplatOp>())
         source = splat.getSource();
@@ -156,13 +174,16 @@ std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim, int depth)
   return std::nullopt;
 }
 
-int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots, int64_t preferred) {
+int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots,
+                                int64_t preferred) {
   int64_t rank = shape.size();
   SmallVector<int64_t> score(rank, 0);
-  // Only what keeps its dimensions on the way up is looked at; the rest follows.
+  // Only what keeps its dimensions on the way up is looked at; the rest
+  // follows.
   SmallVector<std::pair<Value, SmallVector<int64_t>>> pendingTiles;
   for (Value root : roots)
-    pendingTiles.push_back({root, llvm::to_vector(llvm::seq<int64_t>(0, rank))});
+    pendingTiles.push_back(
+        {root, llvm::to_vector(llvm::seq<int64_t>(0, rank))});
   DenseSet<Value> seen;
   while (!pendingTiles.empty()) {
     auto [tile, map] = pendingTiles.pop_back_val();
@@ -186,11 +207,13 @@ int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots, int64
     if (pointer)
       for (int64_t dim = 0; dim < type.getRank(); ++dim)
         if (map[dim] >= 0 && type.getDimSize(dim) > 1)
-          if (auto stride = strideAlong(pointer, dim); stride && std::abs(*stride) <= 1)
+          if (auto stride = strideAlong(pointer, dim);
+              stride && std::abs(*stride) <= 1)
             score[map[dim]] += *stride != 0 ? 4 : 1;
     SmallVector<int64_t> inner(map);
     if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
-      for (auto [dim, extent] : llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
+      for (auto [dim, extent] :
+           llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
         if (extent == 1)
           inner[dim] = -1;
     } else if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
@@ -230,8 +253,11 @@ int64_t Lowering::lanesFor(ValueRange roots) {
     if (!isa<tile::PtrType>(element))
       widest = std::max(widest, byteSize(element));
   }
-  // Two registers of the widest type hide latency; i1 and pointers do not count.
-  return std::min<int64_t>(64, std::max<int64_t>(4, 2 * chip.vectorBytes / std::max<int64_t>(4, widest)));
+  // Two registers of the widest type hide latency; i1 and pointers do not
+  // count.
+  return std::min<int64_t>(
+      64, std::max<int64_t>(4, 2 * chip.vectorBytes /
+                                   std::max<int64_t>(4, widest)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,10 +268,12 @@ Value Lowering::allocateBytes(int64_t bytes) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&function.getBody().front());
   Value count = arith::ConstantOp::create(b, b.getI64IntegerAttr(bytes));
-  return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), count, 64);
+  return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                b.getI8Type(), count, 64);
 }
 
-Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape, int64_t innerDim, bool contiguous) {
+Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape,
+                          int64_t innerDim, bool contiguous) {
   Buffer buffer;
   buffer.element = element;
   int64_t rank = shape.size();
@@ -277,18 +305,23 @@ Buffer Lowering::materialize(Value tile, bool contiguous) {
     int64_t expected = 1;
     bool isContiguous = true;
     for (int64_t dim = rank - 1; dim >= 0; --dim) {
-      isContiguous &= type.getDimSize(dim) == 1 || it->second.strides[dim] == expected;
+      isContiguous &=
+          type.getDimSize(dim) == 1 || it->second.strides[dim] == expected;
       expected *= type.getDimSize(dim);
     }
     if (isContiguous)
       return it->second;
-    Buffer packed = allocate(type.getElementType(), type.getShape(), rank - 1, true);
+    Buffer packed =
+        allocate(type.getElementType(), type.getShape(), rank - 1, true);
     copyInto(tile, packed);
     return packed;
   }
   pending.remove(tile);
-  int64_t inner = rank == 0 ? 0 : contiguous ? rank - 1 : pickVectorDim(type.getShape(), tile);
-  Buffer buffer = allocate(type.getElementType(), type.getShape(), inner, contiguous);
+  int64_t inner = rank == 0    ? 0
+                  : contiguous ? rank - 1
+                               : pickVectorDim(type.getShape(), tile);
+  Buffer buffer =
+      allocate(type.getElementType(), type.getShape(), inner, contiguous);
   copyInto(tile, buffer);
   buffers[tile] = buffer;
   return buffer;
@@ -300,15 +333,19 @@ void Lowering::copyInto(Value tile, const Buffer &destination) {
   });
 }
 
-Lowering::Nest Lowering::openNest(ArrayRef<int64_t> shape, ValueRange roots, int64_t preferredDim, int64_t forcedDim) {
+Lowering::Nest Lowering::openNest(ArrayRef<int64_t> shape, ValueRange roots,
+                                  int64_t preferredDim, int64_t forcedDim) {
   Nest nest;
   nest.along = prepare(roots, shape);
-  nest.vectorDim = shape.empty() ? -1 : forcedDim > -2 ? forcedDim : pickVectorDim(shape, roots, preferredDim);
+  nest.vectorDim = shape.empty()    ? -1
+                   : forcedDim > -2 ? forcedDim
+                                    : pickVectorDim(shape, roots, preferredDim);
   SmallVector<Value> widths(roots.begin(), roots.end());
   for (Value tile : nest.along) {
     pending.remove(tile);
-    nest.targets.push_back(
-        allocate(tile::getElementType(tile.getType()), shape, std::max<int64_t>(nest.vectorDim, 0), false));
+    nest.targets.push_back(allocate(tile::getElementType(tile.getType()), shape,
+                                    std::max<int64_t>(nest.vectorDim, 0),
+                                    false));
     widths.push_back(tile);
   }
   nest.maxLanes = nest.vectorDim < 0 ? 1 : lanesFor(widths);
@@ -325,7 +362,8 @@ void Lowering::closeNest(const Nest &nest) {
     buffers[tile] = buffer;
 }
 
-void Lowering::emitNest(ArrayRef<int64_t> shape, ValueRange roots, StripBody body, int64_t preferredDim) {
+void Lowering::emitNest(ArrayRef<int64_t> shape, ValueRange roots,
+                        StripBody body, int64_t preferredDim) {
   Nest nest = openNest(shape, roots, preferredDim);
   forStrips(shape, nest.vectorDim, nest.maxLanes, [&](const Coords &at) {
     leave(nest, at);
@@ -354,14 +392,18 @@ Lowering::Cost Lowering::costOf(Value tile) {
 
 /// Whether an op only renames elements: it neither costs nor moves anything.
 static bool isRenaming(Operation *op) {
-  return isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp, tile::FlipOp, tile::SliceOp, tile::SplitOp>(op);
+  return isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp,
+             tile::FlipOp, tile::SliceOp, tile::SplitOp>(op);
 }
 
 static int64_t ownCost(Operation *op) {
-  if (isa<tile::ArangeOp, tile::SplatOp, arith::ConstantOp, tile::HintOp, tile::PtrCastOp>(op) || isRenaming(op))
+  if (isa<tile::ArangeOp, tile::SplatOp, arith::ConstantOp, tile::HintOp,
+          tile::PtrCastOp>(op) ||
+      isRenaming(op))
     return 0;
   if (isa<math::MathDialect>(op->getDialect()))
-    return isa<math::AbsFOp, math::FmaOp, math::FloorOp, math::CeilOp>(op) ? 1 : 20;
+    return isa<math::AbsFOp, math::FmaOp, math::FloorOp, math::CeilOp>(op) ? 1
+                                                                           : 20;
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
     return 12;
   if (isa<arith::DivFOp, arith::RemFOp>(op))
@@ -372,7 +414,8 @@ static int64_t ownCost(Operation *op) {
 }
 
 /// The non-virtual ops that a tile's value flows into, through virtual ones.
-static void collectRoots(Value tile, SetVector<Operation *> &roots, DenseSet<Value> &seen) {
+static void collectRoots(Value tile, SetVector<Operation *> &roots,
+                         DenseSet<Value> &seen) {
   if (!seen.insert(tile).second)
     return;
   for (Operation *user : tile.getUsers()) {
@@ -395,7 +438,8 @@ static bool isWrittenBetween(Value tile, Operation *root) {
   Operation *to = from->getBlock()->findAncestorOpInBlock(*root);
   if (!to)
     return true;
-  for (Operation *op = from->getNextNode(); op && op != to; op = op->getNextNode())
+  for (Operation *op = from->getNextNode(); op && op != to;
+       op = op->getNextNode())
     if (writesMemory(op))
       return true;
   return false;
@@ -442,7 +486,8 @@ void Lowering::classify(Operation *op) {
   }
 }
 
-SmallVector<Value> Lowering::prepare(ValueRange roots, ArrayRef<int64_t> shape) {
+SmallVector<Value> Lowering::prepare(ValueRange roots,
+                                     ArrayRef<int64_t> shape) {
   DenseMap<Value, bool> seen;
   SmallVector<Value> along;
   // Twice: what is first met in place and later elsewhere must be there before.
@@ -452,7 +497,8 @@ SmallVector<Value> Lowering::prepare(ValueRange roots, ArrayRef<int64_t> shape) 
   return along;
 }
 
-void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape, DenseMap<Value, bool> &seen,
+void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape,
+                           DenseMap<Value, bool> &seen,
                            SmallVectorImpl<Value> &along) {
   auto type = dyn_cast<RankedTensorType>(tile.getType());
   if (!type || isInBuffer(tile))
@@ -473,12 +519,16 @@ void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape, D
   } else if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
     if (!isa<SplatElementsAttr>(constantOp.getValue())) {
       auto dense = cast<DenseElementsAttr>(constantOp.getValue());
-      Buffer buffer = allocate(type.getElementType(), type.getShape(), std::max<int64_t>(0, type.getRank() - 1), true);
+      Buffer buffer = allocate(type.getElementType(), type.getShape(),
+                               std::max<int64_t>(0, type.getRank() - 1), true);
       lanes = 1;
-      for (auto [position, value] : llvm::enumerate(dense.getValues<Attribute>())) {
+      for (auto [position, value] :
+           llvm::enumerate(dense.getValues<Attribute>())) {
         Value one = arith::ConstantOp::create(b, cast<TypedAttr>(value));
-        Value ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), storageType(type.getElementType()),
-                                        buffer.ptr, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
+        Value ptr = LLVM::GEPOp::create(
+            b, LLVM::LLVMPointerType::get(b.getContext()),
+            storageType(type.getElementType()), buffer.ptr,
+            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
         LLVM::StoreOp::create(b, toStorage(one, type.getElementType()), ptr);
       }
       buffers[tile] = buffer;
@@ -499,7 +549,8 @@ static Value originOf(Value pointer, SmallVectorImpl<Value> &offsets) {
     if (auto addptr = dyn_cast<tile::AddPtrOp>(op)) {
       offsets.push_back(addptr.getOffset());
       pointer = addptr.getPtr();
-    } else if (isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::HintOp>(op)) {
+    } else if (isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
+                   tile::HintOp>(op)) {
       pointer = op->getOperand(0);
     } else {
       break;
@@ -512,11 +563,13 @@ static Value originOf(Value pointer, SmallVectorImpl<Value> &offsets) {
 /// same elements at each strip, or different arrays.
 static bool mayFuse(tile::LoadOp load, tile::StoreOp store) {
   SmallVector<Value> loadOffsets, storeOffsets;
-  Value from = originOf(load.getPtr(), loadOffsets), to = originOf(store.getPtr(), storeOffsets);
+  Value from = originOf(load.getPtr(), loadOffsets),
+        to = originOf(store.getPtr(), storeOffsets);
   if (loadOffsets == storeOffsets)
     return true;
   auto isArgument = [](Value v) {
-    return isa<BlockArgument>(v) && isa<func::FuncOp>(v.getParentBlock()->getParentOp());
+    return isa<BlockArgument>(v) &&
+           isa<func::FuncOp>(v.getParentBlock()->getParentOp());
   };
   return from != to && isArgument(from) && isArgument(to);
 }
@@ -525,7 +578,8 @@ void Lowering::flushForWrite(Operation *write) {
   // What was read before and is needed after goes into memory now; so does what
   // this store must not overtake.
   SmallVector<Value> victims;
-  for (Operation &op : llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
+  for (Operation &op :
+       llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
     if (!isVirtualOp(&op))
       continue;
     for (Value result : op.getResults()) {
@@ -548,7 +602,8 @@ void Lowering::flushForWrite(Operation *write) {
           neededLater = true;
       }
       auto store = dyn_cast<tile::StoreOp>(write);
-      bool unsafe = feedsWrite && isLoad && (!store || !mayFuse(cast<tile::LoadOp>(op), store));
+      bool unsafe = feedsWrite && isLoad &&
+                    (!store || !mayFuse(cast<tile::LoadOp>(op), store));
       if ((neededLater && (isLoad || costs.lookup(result).hasLoad)) || unsafe)
         victims.push_back(result);
     }
@@ -562,7 +617,8 @@ void Lowering::flushForRegion(Operation *op) {
   SetVector<Value> needed;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && !op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
           operand.getParentBlock()->getParentOp() != op)
         needed.insert(operand);
   });
@@ -572,11 +628,13 @@ void Lowering::flushForRegion(Operation *op) {
   SmallVector<Value> order;
   while (!work.empty()) {
     Value tile = work.pop_back_val();
-    if (!isa<RankedTensorType>(tile.getType()) || isInBuffer(tile) || !seen.insert(tile).second)
+    if (!isa<RankedTensorType>(tile.getType()) || isInBuffer(tile) ||
+        !seen.insert(tile).second)
       continue;
     Operation *def = tile.getDefiningOp();
     if (pending.contains(tile) || isa<tile::LoadOp>(def) ||
-        (isa<arith::ConstantOp>(def) && !isa<SplatElementsAttr>(cast<arith::ConstantOp>(def).getValue()))) {
+        (isa<arith::ConstantOp>(def) &&
+         !isa<SplatElementsAttr>(cast<arith::ConstantOp>(def).getValue()))) {
       order.push_back(tile);
       continue;
     }

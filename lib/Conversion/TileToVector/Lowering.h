@@ -4,10 +4,10 @@
 //
 // A tile is never one big vector. It is either in a *buffer* on the stack or it
 // is *virtual*: an expression that is evaluated strip by strip, inside the loop
-// nest of whoever consumes it. Consumers (stores, reductions, dots, ...) are the
-// *roots*; so elementwise chains fuse into the loops that need them. A virtual
-// value that several roots need, and that is not cheap, is *pending*: the first
-// root that passes over all of it leaves it in its buffer on the way.
+// nest of whoever consumes it. Consumers (stores, reductions, dots, ...) are
+// the *roots*; so elementwise chains fuse into the loops that need them. A
+// virtual value that several roots need, and that is not cheap, is *pending*:
+// the first root that passes over all of it leaves it in its buffer on the way.
 //
 // Evaluation at a strip gives a scalar where lanes agree, base + step * lane
 // where they are affine, and a vector otherwise; that is the whole analysis of
@@ -50,8 +50,8 @@ struct Val {
   bool isUniform() const { return !isVector && step == 0; }
 };
 
-/// A tile in memory. Element `i` is at `ptr + sum(i[d] * strides[d])`, counted in
-/// elements of the storage type.
+/// A tile in memory. Element `i` is at `ptr + sum(i[d] * strides[d])`, counted
+/// in elements of the storage type.
 struct Buffer {
   mlir::Value ptr;
   mlir::Type element;
@@ -76,10 +76,12 @@ bool isVirtualOp(mlir::Operation *op);
 /// Lowers the body of one kernel.
 class Lowering {
 public:
-  Lowering(mlir::ImplicitLocOpBuilder &builder, Chip chip, mlir::func::FuncOp function)
+  Lowering(mlir::ImplicitLocOpBuilder &builder, Chip chip,
+           mlir::func::FuncOp function)
       : b(builder), chip(chip), function(function) {}
 
-  //===--- Program.cpp: blocks and scalars ---------------------------------===//
+  //===--- Program.cpp: blocks and scalars
+  //---------------------------------===//
   /// Lowers all ops of `block` but the terminator at the insertion point.
   llvm::LogicalResult lowerBlock(mlir::Block &block);
   llvm::LogicalResult lowerOp(mlir::Operation *op);
@@ -88,17 +90,20 @@ public:
   void mapScalar(mlir::Value old, mlir::Value now) { scalars.map(old, now); }
   llvm::LogicalResult lowerScalarOp(mlir::Operation *op);
 
-  mlir::Value context;    ///< !llvm.ptr to the KernelContext
-  mlir::Value programs[3]; ///< i32 program indices
-  mlir::Value grid[3];     ///< i32 grid extents
+  mlir::Value context;                      ///< !llvm.ptr to the KernelContext
+  mlir::Value programs[3];                  ///< i32 program indices
+  mlir::Value grid[3];                      ///< i32 grid extents
   llvm::SmallVector<mlir::Attribute> lines; ///< entries of `tile.lines`
 
 private:
-  //===--- Evaluate.cpp: strips of virtual tiles ---------------------------===//
+  //===--- Evaluate.cpp: strips of virtual tiles
+  //---------------------------===//
   Val eval(mlir::Value tile, const Coords &at);
   Val evalOp(mlir::Operation *op, mlir::Value result, const Coords &at);
-  Val evalElementwise(mlir::Operation *op, mlir::Value result, const Coords &at);
-  std::optional<Val> evalAffine(mlir::Operation *op, llvm::ArrayRef<Val> operands);
+  Val evalElementwise(mlir::Operation *op, mlir::Value result,
+                      const Coords &at);
+  std::optional<Val> evalAffine(mlir::Operation *op,
+                                llvm::ArrayRef<Val> operands);
   Val evalGather(tile::GatherOp op, const Coords &at);
   Val evalLoad(tile::LoadOp op, const Coords &at);
   Val address(tile::AddPtrOp op, const Coords &at);
@@ -106,48 +111,75 @@ private:
   Val scaled(Val value, int64_t factor, mlir::Type type);
   mlir::Value asVector(Val value);
   mlir::Type laneType(mlir::Type element);
-  mlir::Value evalVector(mlir::Value tile, const Coords &at) { return asVector(eval(tile, at)); }
-  /// An i1 that is true if all lanes of a mask are; null when not known cheaply.
+  mlir::Value evalVector(mlir::Value tile, const Coords &at) {
+    return asVector(eval(tile, at));
+  }
+  /// An i1 that is true if all lanes of a mask are; null when not known
+  /// cheaply.
   mlir::Value allTrue(mlir::Value mask, const Coords &at);
 
-  //===--- Memory.cpp: buffers and global memory ---------------------------===//
+  //===--- Memory.cpp: buffers and global memory
+  //---------------------------===//
   Val loadBuffer(const Buffer &buffer, const Coords &at);
   void storeBuffer(const Buffer &buffer, const Coords &at, Val value);
-  std::pair<mlir::Value, int64_t> bufferAddress(const Buffer &buffer, const Coords &at);
-  mlir::Value loadContiguous(mlir::Value ptr, mlir::Type element, bool aligned = false);
+  std::pair<mlir::Value, int64_t> bufferAddress(const Buffer &buffer,
+                                                const Coords &at);
+  mlir::Value loadContiguous(mlir::Value ptr, mlir::Type element,
+                             bool aligned = false);
   mlir::Value fromStorage(mlir::Value raw, mlir::Type element);
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
-  mlir::Value gatherLanes(mlir::Value addresses, mlir::Type element, mlir::Value mask, mlir::Value other);
-  mlir::Value loadLanes(Val address, mlir::Type element, mlir::Value mask, mlir::Value maskAllTrue, mlir::Value other);
-  void storeLanes(Val address, mlir::Type element, mlir::Value value, mlir::Value mask, mlir::Value maskAllTrue);
+  mlir::Value gatherLanes(mlir::Value addresses, mlir::Type element,
+                          mlir::Value mask, mlir::Value other);
+  mlir::Value loadLanes(Val address, mlir::Type element, mlir::Value mask,
+                        mlir::Value maskAllTrue, mlir::Value other);
+  void storeLanes(Val address, mlir::Type element, mlir::Value value,
+                  mlir::Value mask, mlir::Value maskAllTrue);
   llvm::LogicalResult lowerStore(tile::StoreOp op);
   llvm::LogicalResult lowerScalarLoad(tile::LoadOp op);
   llvm::LogicalResult lowerAtomic(mlir::Operation *op);
-  mlir::Value atomicElement(mlir::Operation *op, mlir::Value address, mlir::Value value, mlir::Value expected);
+  mlir::Value atomicElement(mlir::Operation *op, mlir::Value address,
+                            mlir::Value value, mlir::Value expected);
   mlir::Value casLoop(mlir::Value ptr, mlir::Value value, tile::RMWKind kind);
-  mlir::Value ifElse(mlir::Value condition, mlir::Type type, llvm::function_ref<mlir::Value()> then,
+  mlir::Value ifElse(mlir::Value condition, mlir::Type type,
+                     llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
 
-  //===--- Loops.cpp: loop nests, materialisation, hazards -----------------===//
+  //===--- Loops.cpp: loop nests, materialisation, hazards
+  //-----------------===//
   using StripBody = llvm::function_ref<void(const Coords &)>;
-  void forStrips(llvm::ArrayRef<int64_t> shape, int64_t vectorDim, int64_t maxLanes, StripBody body);
-  void loopOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims, Coords &at, StripBody body);
-  void stripLoop(int64_t extent, int64_t dim, int64_t maxLanes, Coords &at, StripBody body);
-  mlir::Value forLoop(int64_t from, int64_t to, int64_t step, mlir::ValueRange inits,
-                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body,
-                      llvm::SmallVectorImpl<mlir::Value> *results);
-  int64_t pickVectorDim(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots, int64_t preferred = -1);
+  void forStrips(llvm::ArrayRef<int64_t> shape, int64_t vectorDim,
+                 int64_t maxLanes, StripBody body);
+  void loopOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims,
+                Coords &at, StripBody body);
+  void stripLoop(int64_t extent, int64_t dim, int64_t maxLanes, Coords &at,
+                 StripBody body);
+  mlir::Value
+  forLoop(int64_t from, int64_t to, int64_t step, mlir::ValueRange inits,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                            mlir::ValueRange)>
+              body,
+          llvm::SmallVectorImpl<mlir::Value> *results);
+  int64_t pickVectorDim(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
+                        int64_t preferred = -1);
   int64_t lanesFor(mlir::ValueRange roots);
-  std::optional<int64_t> strideAlong(mlir::Value tile, int64_t dim, int depth = 0);
-  Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape, int64_t innerDim, bool contiguous);
+  std::optional<int64_t> strideAlong(mlir::Value tile, int64_t dim,
+                                     int depth = 0);
+  Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape,
+                  int64_t innerDim, bool contiguous);
   mlir::Value allocateBytes(int64_t bytes);
   /// Evaluates pending values on the way of these expressions that must be in
-  /// memory first; returns those that the coming nest over `shape` leaves there.
-  llvm::SmallVector<mlir::Value> prepare(mlir::ValueRange roots, llvm::ArrayRef<int64_t> shape);
-  void prepareTree(mlir::Value tile, bool identity, llvm::ArrayRef<int64_t> shape,
-                   llvm::DenseMap<mlir::Value, bool> &seen, llvm::SmallVectorImpl<mlir::Value> &along);
-  /// One nest over `shape` that first leaves `along` in buffers, then runs body.
-  void emitNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots, StripBody body, int64_t preferredDim = -1);
+  /// memory first; returns those that the coming nest over `shape` leaves
+  /// there.
+  llvm::SmallVector<mlir::Value> prepare(mlir::ValueRange roots,
+                                         llvm::ArrayRef<int64_t> shape);
+  void prepareTree(mlir::Value tile, bool identity,
+                   llvm::ArrayRef<int64_t> shape,
+                   llvm::DenseMap<mlir::Value, bool> &seen,
+                   llvm::SmallVectorImpl<mlir::Value> &along);
+  /// One nest over `shape` that first leaves `along` in buffers, then runs
+  /// body.
+  void emitNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
+                StripBody body, int64_t preferredDim = -1);
   /// The same in pieces, for nests that are no plain walk: what it leaves in
   /// memory on the way, and how it is cut into strips.
   struct Nest {
@@ -156,7 +188,8 @@ private:
     int64_t vectorDim = -1;
     int64_t maxLanes = 1;
   };
-  Nest openNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots, int64_t preferredDim = -1, int64_t forcedDim = -2);
+  Nest openNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
+                int64_t preferredDim = -1, int64_t forcedDim = -2);
   void leave(const Nest &nest, const Coords &at);
   void closeNest(const Nest &nest);
   void withFreshCache(llvm::function_ref<void()> body);
@@ -167,52 +200,71 @@ private:
   void classify(mlir::Operation *op);
   bool isInBuffer(mlir::Value tile) const { return buffers.contains(tile); }
 
-  //===--- Reduce.cpp ------------------------------------------------------===//
+  //===--- Reduce.cpp
+  //------------------------------------------------------===//
   llvm::LogicalResult lowerReduce(tile::ReduceOp op);
   llvm::LogicalResult lowerScan(tile::ScanOp op);
   llvm::LogicalResult lowerRecurrence(tile::RecurrenceOp op);
   llvm::LogicalResult lowerHistogram(tile::HistogramOp op);
   llvm::LogicalResult lowerMap(tile::MapOp op);
-  llvm::SmallVector<mlir::Value> combine(mlir::Region &region, mlir::ValueRange lhs, mlir::ValueRange rhs);
-  llvm::SmallVector<mlir::Value> reduceLanes(mlir::Region &region, llvm::SmallVector<mlir::Value> vectors, bool inOrder);
-  llvm::SmallVector<mlir::Value> reduceRow(tile::ReduceOp op, const Nest &nest, const Coords &row);
-  void reduceAcross(tile::ReduceOp op, const Nest &nest, llvm::ArrayRef<Buffer> out);
-  llvm::SmallVector<mlir::Value> evalAll(mlir::ValueRange tiles, const Coords &at);
+  llvm::SmallVector<mlir::Value>
+  combine(mlir::Region &region, mlir::ValueRange lhs, mlir::ValueRange rhs);
+  llvm::SmallVector<mlir::Value>
+  reduceLanes(mlir::Region &region, llvm::SmallVector<mlir::Value> vectors,
+              bool inOrder);
+  llvm::SmallVector<mlir::Value> reduceRow(tile::ReduceOp op, const Nest &nest,
+                                           const Coords &row);
+  void reduceAcross(tile::ReduceOp op, const Nest &nest,
+                    llvm::ArrayRef<Buffer> out);
+  llvm::SmallVector<mlir::Value> evalAll(mlir::ValueRange tiles,
+                                         const Coords &at);
 
-  //===--- Dot.cpp ---------------------------------------------------------===//
+  //===--- Dot.cpp
+  //---------------------------------------------------------===//
   llvm::LogicalResult lowerDot(tile::DotOp op);
-  Buffer packOperand(mlir::Value tile, mlir::Type compute, bool isUnsigned, bool needsUnitLast);
-  void transposeInto(const Buffer &source, const Buffer &destination, llvm::ArrayRef<int64_t> shape);
+  Buffer packOperand(mlir::Value tile, mlir::Type compute, bool isUnsigned,
+                     bool needsUnitLast);
+  void transposeInto(const Buffer &source, const Buffer &destination,
+                     llvm::ArrayRef<int64_t> shape);
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
-  void multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m, int64_t n, int64_t k);
-  void panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m, int64_t k, mlir::Value column,
-             llvm::ArrayRef<int64_t> widths);
-  void registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, mlir::Value row, mlir::Value column,
-                     int64_t rows, llvm::ArrayRef<int64_t> widths, int64_t k);
+  void multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                int64_t m, int64_t n, int64_t k);
+  void panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m,
+             int64_t k, mlir::Value column, llvm::ArrayRef<int64_t> widths);
+  void registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                     mlir::Value row, mlir::Value column, int64_t rows,
+                     llvm::ArrayRef<int64_t> widths, int64_t k);
 
-  //===--- Control.cpp -----------------------------------------------------===//
+  //===--- Control.cpp
+  //-----------------------------------------------------===//
   llvm::LogicalResult lowerFor(mlir::scf::ForOp op);
   llvm::LogicalResult lowerIf(mlir::scf::IfOp op);
   llvm::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   void emitCancelCheck();
-  /// Lowers a block that runs conditionally: what it puts into buffers for values
-  /// of outer blocks is forgotten behind it.
-  llvm::LogicalResult lowerRegion(mlir::Block &block, llvm::function_ref<void()> finish);
+  /// Lowers a block that runs conditionally: what it puts into buffers for
+  /// values of outer blocks is forgotten behind it.
+  llvm::LogicalResult lowerRegion(mlir::Block &block,
+                                  llvm::function_ref<void()> finish);
   /// Writes the tiles among `values` to `destinations`, as if all at once.
   /// `leaves[i]` is the value that destination i holds until then.
-  void carry(mlir::ValueRange values, mlir::ValueRange leaves, llvm::ArrayRef<Buffer> destinations, bool alwaysCopy);
-  /// Whether evaluating `tile` reads `leaf`; `elsewhere` is set if it does so at
-  /// other coordinates than its own.
-  bool dependsOn(mlir::Value tile, mlir::Value leaf, bool &elsewhere, bool inPlace = true);
+  void carry(mlir::ValueRange values, mlir::ValueRange leaves,
+             llvm::ArrayRef<Buffer> destinations, bool alwaysCopy);
+  /// Whether evaluating `tile` reads `leaf`; `elsewhere` is set if it does so
+  /// at other coordinates than its own.
+  bool dependsOn(mlir::Value tile, mlir::Value leaf, bool &elsewhere,
+                 bool inPlace = true);
   bool canWriteInPlace(mlir::Value value, mlir::Value argument);
 
-  //===--- Debug.cpp -------------------------------------------------------===//
+  //===--- Debug.cpp
+  //-------------------------------------------------------===//
   llvm::LogicalResult lowerPrint(tile::PrintOp op);
   llvm::LogicalResult lowerAssert(tile::AssertOp op);
-  int32_t addLine(mlir::Operation *op, llvm::StringRef text, mlir::ArrayAttr operands);
+  int32_t addLine(mlir::Operation *op, llvm::StringRef text,
+                  mlir::ArrayAttr operands);
   void callContext(int64_t slot, mlir::ValueRange args);
 
-  //===--- Shape.cpp -------------------------------------------------------===//
+  //===--- Shape.cpp
+  //-------------------------------------------------------===//
   llvm::LogicalResult lowerShapeRoot(mlir::Operation *op);
 
   mlir::Value constant(int64_t value, mlir::Type type);
@@ -239,7 +291,8 @@ private:
   Cost costOf(mlir::Value tile);
 
   int64_t lanes = 1;
-  using Cache = llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Coords, Val>, 1>>;
+  using Cache =
+      llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Coords, Val>, 1>>;
   Cache cache;
   /// While set, evaluation may assume what it adds here (conditions, all i1).
   llvm::SmallVector<mlir::Value> *assumptions = nullptr;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Addresses are i64 until the access itself. Lanes that a mask leaves out are
-// never touched: where a whole strip is known to be inside, a plain vector access
-// is taken at run time, else a masked one.
+// never touched: where a whole strip is known to be inside, a plain vector
+// access is taken at run time, else a masked one.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -33,7 +33,8 @@ Value Lowering::fromStorage(Value raw, Type element) {
   Type type = wanted;
   if (auto vector = dyn_cast<VectorType>(raw.getType()))
     type = VectorType::get(vector.getShape(), wanted);
-  if (wanted.isInteger() && wanted.getIntOrFloatBitWidth() < now.getIntOrFloatBitWidth())
+  if (wanted.isInteger() &&
+      wanted.getIntOrFloatBitWidth() < now.getIntOrFloatBitWidth())
     return arith::TruncIOp::create(b, type, raw);
   return arith::BitcastOp::create(b, type, raw);
 }
@@ -51,8 +52,10 @@ Value Lowering::toStorage(Value value, Type element) {
   return arith::BitcastOp::create(b, type, value);
 }
 
-Value Lowering::ifElse(Value condition, Type type, function_ref<Value()> then, function_ref<Value()> otherwise) {
-  auto op = scf::IfOp::create(b, TypeRange(type), condition, /*withElseRegion=*/true);
+Value Lowering::ifElse(Value condition, Type type, function_ref<Value()> then,
+                       function_ref<Value()> otherwise) {
+  auto op =
+      scf::IfOp::create(b, TypeRange(type), condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getThenRegion().front());
   Value a = then();
@@ -67,7 +70,8 @@ Value Lowering::ifElse(Value condition, Type type, function_ref<Value()> then, f
 // Buffers
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer, const Coords &at) {
+std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer,
+                                                  const Coords &at) {
   Value offset = index(0);
   int64_t step = 0;
   for (auto [coord, stride] : llvm::zip_equal(at, buffer.strides)) {
@@ -79,8 +83,10 @@ std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer, const Co
 }
 
 /// Buffers are addressed by getelementptr, so that LLVM sees which one it is.
-static Value elementPtr(ImplicitLocOpBuilder &b, Value base, Value offset, Type storage) {
-  return LLVM::GEPOp::create(b, pointerType(b), storage, base, ArrayRef<LLVM::GEPArg>{offset});
+static Value elementPtr(ImplicitLocOpBuilder &b, Value base, Value offset,
+                        Type storage) {
+  return LLVM::GEPOp::create(b, pointerType(b), storage, base,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 Val Lowering::loadBuffer(const Buffer &buffer, const Coords &at) {
@@ -94,20 +100,26 @@ Val Lowering::loadBuffer(const Buffer &buffer, const Coords &at) {
   int64_t bytes = byteSize(buffer.element);
   if (lanes == 1 || step == 0) {
     Value ptr = elementPtr(b, buffer.ptr, offset, storage);
-    return {fromStorage(LLVM::LoadOp::create(b, storage, ptr, bytes), buffer.element), 0, false};
+    return {fromStorage(LLVM::LoadOp::create(b, storage, ptr, bytes),
+                        buffer.element),
+            0, false};
   }
   if (step == 1 || step == -1) {
     Value first = step == 1 ? offset : addIndex(offset, index(1 - lanes));
     Value ptr = elementPtr(b, buffer.ptr, first, storage);
-    Value loaded = LLVM::LoadOp::create(b, VectorType::get({lanes}, storage), ptr, bytes);
+    Value loaded =
+        LLVM::LoadOp::create(b, VectorType::get({lanes}, storage), ptr, bytes);
     if (step == -1) {
-      SmallVector<int64_t> reversed(llvm::reverse(llvm::seq<int64_t>(0, lanes)));
+      SmallVector<int64_t> reversed(
+          llvm::reverse(llvm::seq<int64_t>(0, lanes)));
       loaded = vector::ShuffleOp::create(b, loaded, loaded, reversed);
     }
     return {fromStorage(loaded, buffer.element), 0, true};
   }
   auto [address, unused] = bufferAddress(buffer, at);
-  return {gatherLanes(asVector({address, step * bytes, false}), buffer.element, {}, {}), 0, true};
+  return {gatherLanes(asVector({address, step * bytes, false}), buffer.element,
+                      {}, {}),
+          0, true};
 }
 
 void Lowering::storeBuffer(const Buffer &buffer, const Coords &at, Val value) {
@@ -121,12 +133,14 @@ void Lowering::storeBuffer(const Buffer &buffer, const Coords &at, Val value) {
   int64_t bytes = byteSize(buffer.element);
   Value raw = toStorage(lanes == 1 ? value.v : asVector(value), buffer.element);
   if (lanes == 1 || step == 1) {
-    LLVM::StoreOp::create(b, raw, elementPtr(b, buffer.ptr, offset, storage), bytes);
+    LLVM::StoreOp::create(b, raw, elementPtr(b, buffer.ptr, offset, storage),
+                          bytes);
     return;
   }
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value one = vector::ExtractOp::create(b, raw, lane);
-    Value ptr = elementPtr(b, buffer.ptr, addIndex(offset, index(step * lane)), storage);
+    Value ptr = elementPtr(b, buffer.ptr, addIndex(offset, index(step * lane)),
+                           storage);
     LLVM::StoreOp::create(b, one, ptr, bytes);
   }
 }
@@ -135,18 +149,22 @@ void Lowering::storeBuffer(const Buffer &buffer, const Coords &at, Val value) {
 // Lanes through addresses
 //===----------------------------------------------------------------------===//
 
-Value Lowering::gatherLanes(Value addresses, Type element, Value mask, Value other) {
+Value Lowering::gatherLanes(Value addresses, Type element, Value mask,
+                            Value other) {
   Type storage = storageType(element);
   Type access = accessType(storage);
   auto type = VectorType::get({lanes}, access);
-  Value pointers = LLVM::IntToPtrOp::create(b, VectorType::get({lanes}, pointerType(b)), addresses);
+  Value pointers = LLVM::IntToPtrOp::create(
+      b, VectorType::get({lanes}, pointerType(b)), addresses);
   if (!mask)
     mask = constant(1, VectorType::get({lanes}, b.getI1Type()));
-  Value rest = other ? toStorage(other, element) : zero(VectorType::get({lanes}, storage));
+  Value rest = other ? toStorage(other, element)
+                     : zero(VectorType::get({lanes}, storage));
   if (access != storage)
     rest = arith::BitcastOp::create(b, type, rest);
-  Value raw = LLVM::masked_gather::create(b, type, pointers, mask, ValueRange{rest},
-                                          b.getI32IntegerAttr(byteSize(element)));
+  Value raw =
+      LLVM::masked_gather::create(b, type, pointers, mask, ValueRange{rest},
+                                  b.getI32IntegerAttr(byteSize(element)));
   if (access != storage)
     raw = arith::BitcastOp::create(b, VectorType::get({lanes}, storage), raw);
   return fromStorage(raw, element);
@@ -155,20 +173,28 @@ Value Lowering::gatherLanes(Value addresses, Type element, Value mask, Value oth
 Value Lowering::loadContiguous(Value ptr, Type element, bool) {
   Type storage = storageType(element);
   Type type = lanes == 1 ? storage : VectorType::get({lanes}, storage);
-  return fromStorage(LLVM::LoadOp::create(b, type, ptr, byteSize(element)), element);
+  return fromStorage(LLVM::LoadOp::create(b, type, ptr, byteSize(element)),
+                     element);
 }
 
-Value Lowering::loadLanes(Val address, Type element, Value mask, Value maskAllTrue, Value other) {
+Value Lowering::loadLanes(Val address, Type element, Value mask,
+                          Value maskAllTrue, Value other) {
   int64_t bytes = byteSize(element);
   Type lane = laneType(element);
-  auto pointer = [&] { return LLVM::IntToPtrOp::create(b, pointerType(b), address.v); };
+  auto pointer = [&] {
+    return LLVM::IntToPtrOp::create(b, pointerType(b), address.v);
+  };
   bool uniformMask = mask && !isa<VectorType>(mask.getType());
   if (uniformMask)
-    return ifElse(mask, lane, [&] { return loadLanes(address, element, {}, {}, {}); }, [&] { return other; });
+    return ifElse(
+        mask, lane, [&] { return loadLanes(address, element, {}, {}, {}); },
+        [&] { return other; });
   if (lanes == 1)
     return loadContiguous(pointer(), element);
   if (address.isUniform() && !mask) {
-    Value one = fromStorage(LLVM::LoadOp::create(b, storageType(element), pointer(), bytes), element);
+    Value one = fromStorage(
+        LLVM::LoadOp::create(b, storageType(element), pointer(), bytes),
+        element);
     return asVector({one, 0, false});
   }
   if (address.isVector || address.step != bytes)
@@ -182,21 +208,27 @@ Value Lowering::loadLanes(Val address, Type element, Value mask, Value maskAllTr
     Value rest = toStorage(other, element);
     if (access != storage)
       rest = arith::BitcastOp::create(b, type, rest);
-    Value raw = LLVM::MaskedLoadOp::create(b, type, pointer(), mask, rest, b.getI32IntegerAttr(bytes));
+    Value raw = LLVM::MaskedLoadOp::create(b, type, pointer(), mask, rest,
+                                           b.getI32IntegerAttr(bytes));
     if (access != storage)
       raw = arith::BitcastOp::create(b, VectorType::get({lanes}, storage), raw);
     return fromStorage(raw, element);
   };
   if (!maskAllTrue)
     return masked();
-  return ifElse(maskAllTrue, lane, [&] { return loadContiguous(pointer(), element); }, masked);
+  return ifElse(
+      maskAllTrue, lane, [&] { return loadContiguous(pointer(), element); },
+      masked);
 }
 
-void Lowering::storeLanes(Val address, Type element, Value value, Value mask, Value maskAllTrue) {
+void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
+                          Value maskAllTrue) {
   int64_t bytes = byteSize(element);
   Value raw = toStorage(value, element);
-  auto guarded = [&](Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
-    auto op = scf::IfOp::create(b, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  auto guarded = [&](Value condition, function_ref<void()> then,
+                     function_ref<void()> otherwise) {
+    auto op = scf::IfOp::create(
+        b, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&op.getThenRegion().front());
     then();
@@ -206,8 +238,11 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask, Va
     otherwise();
   };
   if (mask && !isa<VectorType>(mask.getType()))
-    return guarded(mask, [&] { storeLanes(address, element, value, {}, {}); }, nullptr);
-  auto pointer = [&] { return LLVM::IntToPtrOp::create(b, pointerType(b), address.v); };
+    return guarded(
+        mask, [&] { storeLanes(address, element, value, {}, {}); }, nullptr);
+  auto pointer = [&] {
+    return LLVM::IntToPtrOp::create(b, pointerType(b), address.v);
+  };
   if (lanes == 1) {
     LLVM::StoreOp::create(b, raw, pointer(), bytes);
     return;
@@ -220,16 +255,21 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask, Va
   bool contiguous = !address.isVector && address.step == bytes;
   if (!contiguous) {
     // Lanes are written in order, so the last one wins where addresses agree.
-    Value pointers = LLVM::IntToPtrOp::create(b, VectorType::get({lanes}, pointerType(b)), asVector(address));
+    Value pointers = LLVM::IntToPtrOp::create(
+        b, VectorType::get({lanes}, pointerType(b)), asVector(address));
     if (!mask)
       mask = constant(1, VectorType::get({lanes}, b.getI1Type()));
-    LLVM::masked_scatter::create(b, bits, pointers, mask, b.getI32IntegerAttr(bytes));
+    LLVM::masked_scatter::create(b, bits, pointers, mask,
+                                 b.getI32IntegerAttr(bytes));
     return;
   }
   auto plain = [&] { LLVM::StoreOp::create(b, raw, pointer(), bytes); };
   if (!mask)
     return plain();
-  auto masked = [&] { LLVM::MaskedStoreOp::create(b, bits, pointer(), mask, b.getI32IntegerAttr(bytes)); };
+  auto masked = [&] {
+    LLVM::MaskedStoreOp::create(b, bits, pointer(), mask,
+                                b.getI32IntegerAttr(bytes));
+  };
   if (!maskAllTrue)
     return masked();
   guarded(maskAllTrue, plain, masked);
@@ -244,7 +284,8 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   if (!isa<RankedTensorType>(op.getPtr().getType())) {
     lanes = 1;
     Value mask = op.getMask() ? scalar(op.getMask()) : Value();
-    storeLanes({scalar(op.getPtr()), 0, false}, element, scalar(op.getValue()), mask, {});
+    storeLanes({scalar(op.getPtr()), 0, false}, element, scalar(op.getValue()),
+               mask, {});
     return success();
   }
   SmallVector<Value> roots = {op.getPtr(), op.getValue()};
@@ -281,7 +322,8 @@ LogicalResult Lowering::lowerScalarLoad(tile::LoadOp op) {
   Value other;
   if (mask)
     other = op.getOther() ? scalar(op.getOther()) : zero(registerType(element));
-  mapScalar(op.getResult(), loadLanes({scalar(op.getPtr()), 0, false}, element, mask, {}, other));
+  mapScalar(op.getResult(), loadLanes({scalar(op.getPtr()), 0, false}, element,
+                                      mask, {}, other));
   return success();
 }
 
@@ -339,7 +381,8 @@ static LLVM::AtomicBinOp binaryOp(tile::RMWKind kind, bool isFloat) {
 Value Lowering::casLoop(Value ptr, Value value, tile::RMWKind kind) {
   Type type = value.getType();
   Type bits = b.getIntegerType(type.getIntOrFloatBitWidth());
-  Value first = LLVM::LoadOp::create(b, bits, ptr, type.getIntOrFloatBitWidth() / 8);
+  Value first =
+      LLVM::LoadOp::create(b, bits, ptr, type.getIntOrFloatBitWidth() / 8);
   auto loop = scf::WhileOp::create(
       b, TypeRange{bits}, ValueRange{first},
       [&](OpBuilder &, Location, ValueRange args) {
@@ -352,50 +395,61 @@ Value Lowering::casLoop(Value ptr, Value value, tile::RMWKind kind) {
         else
           now = arith::MinNumFOp::create(b, old, value);
         Value wanted = arith::BitcastOp::create(b, bits, now);
-        Value swap = LLVM::AtomicCmpXchgOp::create(b, ptr, args[0], wanted, LLVM::AtomicOrdering::acq_rel,
-                                                   LLVM::AtomicOrdering::monotonic);
+        Value swap = LLVM::AtomicCmpXchgOp::create(
+            b, ptr, args[0], wanted, LLVM::AtomicOrdering::acq_rel,
+            LLVM::AtomicOrdering::monotonic);
         Value found = LLVM::ExtractValueOp::create(b, swap, 0);
         Value done = LLVM::ExtractValueOp::create(b, swap, 1);
-        Value again = arith::XOrIOp::create(b, done, constant(1, b.getI1Type()));
+        Value again =
+            arith::XOrIOp::create(b, done, constant(1, b.getI1Type()));
         scf::ConditionOp::create(b, again, found);
       },
-      [&](OpBuilder &, Location, ValueRange args) { scf::YieldOp::create(b, args); });
+      [&](OpBuilder &, Location, ValueRange args) {
+        scf::YieldOp::create(b, args);
+      });
   return arith::BitcastOp::create(b, type, loop.getResult(0));
 }
 
-Value Lowering::atomicElement(Operation *op, Value address, Value value, Value expected) {
+Value Lowering::atomicElement(Operation *op, Value address, Value value,
+                              Value expected) {
   Type element = tile::getElementType(op->getResult(0).getType());
   Value ptr = LLVM::IntToPtrOp::create(b, pointerType(b), address);
   if (auto cas = dyn_cast<tile::AtomicCASOp>(op)) {
     Type bits = b.getIntegerType(8 * byteSize(element));
     auto asBits = [&](Value v) {
-      return v.getType() == bits ? v : Value(arith::BitcastOp::create(b, bits, v));
+      return v.getType() == bits ? v
+                                 : Value(arith::BitcastOp::create(b, bits, v));
     };
-    Value swap = LLVM::AtomicCmpXchgOp::create(b, ptr, asBits(expected), asBits(value), ordering(cas.getSem()),
-                                               LLVM::AtomicOrdering::monotonic);
+    Value swap = LLVM::AtomicCmpXchgOp::create(
+        b, ptr, asBits(expected), asBits(value), ordering(cas.getSem()),
+        LLVM::AtomicOrdering::monotonic);
     Value found = LLVM::ExtractValueOp::create(b, swap, 0);
     return found.getType() == element || isa<tile::PtrType>(element)
                ? found
                : Value(arith::BitcastOp::create(b, element, found));
   }
   auto rmw = cast<tile::AtomicRMWOp>(op);
-  bool isSmallFloat = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+  bool isSmallFloat =
+      isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   if (isSmallFloat && rmw.getKind() != tile::RMWKind::Exch)
     return casLoop(ptr, value, rmw.getKind());
   if (isSmallFloat) {
     Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
-    Value old = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::xchg, ptr, arith::BitcastOp::create(b, bits, value),
-                                          ordering(rmw.getSem()));
+    Value old = LLVM::AtomicRMWOp::create(
+        b, LLVM::AtomicBinOp::xchg, ptr,
+        arith::BitcastOp::create(b, bits, value), ordering(rmw.getSem()));
     return arith::BitcastOp::create(b, element, old);
   }
-  return LLVM::AtomicRMWOp::create(b, binaryOp(rmw.getKind(), isa<FloatType>(element)), ptr, value,
-                                   ordering(rmw.getSem()));
+  return LLVM::AtomicRMWOp::create(
+      b, binaryOp(rmw.getKind(), isa<FloatType>(element)), ptr, value,
+      ordering(rmw.getSem()));
 }
 
 LogicalResult Lowering::lowerAtomic(Operation *op) {
   Value pointer, value, expected, mask;
   if (auto cas = dyn_cast<tile::AtomicCASOp>(op)) {
-    pointer = cas.getPtr(), value = cas.getValue(), expected = cas.getExpected();
+    pointer = cas.getPtr(), value = cas.getValue(),
+    expected = cas.getExpected();
   } else {
     auto rmw = cast<tile::AtomicRMWOp>(op);
     pointer = rmw.getPtr(), value = rmw.getValue(), mask = rmw.getMask();
@@ -405,11 +459,14 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
   auto one = [&](Value address, Value v, Value e, Value m) -> Value {
     if (!m)
       return atomicElement(op, address, v, e);
-    return ifElse(m, registerType(element), [&] { return atomicElement(op, address, v, e); },
-                  [&] { return zero(registerType(element)); });
+    return ifElse(
+        m, registerType(element),
+        [&] { return atomicElement(op, address, v, e); },
+        [&] { return zero(registerType(element)); });
   };
   if (!isa<RankedTensorType>(pointer.getType())) {
-    mapScalar(result, one(scalar(pointer), scalar(value), expected ? scalar(expected) : Value(),
+    mapScalar(result, one(scalar(pointer), scalar(value),
+                          expected ? scalar(expected) : Value(),
                           mask ? scalar(mask) : Value()));
     return success();
   }
@@ -419,7 +476,8 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
     roots.push_back(expected);
   if (mask)
     roots.push_back(mask);
-  Buffer out = allocate(element, shape, shape.empty() ? 0 : shape.size() - 1, false);
+  Buffer out =
+      allocate(element, shape, shape.empty() ? 0 : shape.size() - 1, false);
   SmallVector<Value> along = prepare(roots, shape);
   for (Value tile : along)
     materialize(tile);

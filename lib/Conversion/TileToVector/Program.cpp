@@ -36,7 +36,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tile::StoreOp o) { return lowerStore(o); })
-      .Case<tile::AtomicRMWOp, tile::AtomicCASOp>([&](Operation *o) { return lowerAtomic(o); })
+      .Case<tile::AtomicRMWOp, tile::AtomicCASOp>(
+          [&](Operation *o) { return lowerAtomic(o); })
       .Case([&](tile::LoadOp o) { return lowerScalarLoad(o); })
       .Case([&](tile::ReduceOp o) { return lowerReduce(o); })
       .Case([&](tile::ScanOp o) { return lowerScan(o); })
@@ -51,7 +52,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })
       .Case([&](tile::PrintOp o) { return lowerPrint(o); })
       .Case([&](tile::AssertOp o) { return lowerAssert(o); })
-      .Case<tile::BarrierOp, tile::AssumeOp>([&](Operation *) { return success(); })
+      .Case<tile::BarrierOp, tile::AssumeOp>(
+          [&](Operation *) { return success(); })
       .Default([&](Operation *o) { return lowerScalarOp(o); });
 }
 
@@ -64,7 +66,8 @@ LogicalResult Lowering::lowerScalarOp(Operation *op) {
     mapScalar(programCount.getResult(), grid[programCount.getAxis()]);
     return success();
   }
-  if (isa<tile::HintOp, tile::PtrCastOp, tile::PtrToIntOp, tile::IntToPtrOp>(op)) {
+  if (isa<tile::HintOp, tile::PtrCastOp, tile::PtrToIntOp, tile::IntToPtrOp>(
+          op)) {
     mapScalar(op->getResult(0), scalar(op->getOperand(0)));
     return success();
   }
@@ -73,22 +76,28 @@ LogicalResult Lowering::lowerScalarOp(Operation *op) {
     Value offset = scalar(addptr.getOffset());
     if (offset.getType().getIntOrFloatBitWidth() < 64)
       offset = b.createOrFold<arith::ExtSIOp>(b.getI64Type(), offset);
-    mapScalar(addptr.getResult(), addIndex(scalar(addptr.getPtr()), mulIndex(offset, byteSize(pointee))));
+    mapScalar(
+        addptr.getResult(),
+        addIndex(scalar(addptr.getPtr()), mulIndex(offset, byteSize(pointee))));
     return success();
   }
   if (auto clamp = dyn_cast<tile::ClampOp>(op)) {
-    Value x = scalar(clamp.getSource()), low = scalar(clamp.getLow()), high = scalar(clamp.getHigh());
+    Value x = scalar(clamp.getSource()), low = scalar(clamp.getLow()),
+          high = scalar(clamp.getHigh());
     if (clamp.getPropagateNan())
-      x = arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, x, low), high);
+      x = arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, x, low),
+                                    high);
     else
-      x = arith::MinNumFOp::create(b, arith::MaxNumFOp::create(b, x, low), high);
+      x = arith::MinNumFOp::create(b, arith::MaxNumFOp::create(b, x, low),
+                                   high);
     mapScalar(clamp.getResult(), x);
     return success();
   }
   if (auto slice = dyn_cast<tile::SliceOp>(op)) {
     Coords at;
     for (Value offset : slice.getOffsets())
-      at.push_back({b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset)), 0});
+      at.push_back(
+          {b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset)), 0});
     lanes = 1;
     Cache outer;
     std::swap(outer, cache);
@@ -99,18 +108,23 @@ LogicalResult Lowering::lowerScalarOp(Operation *op) {
   }
   if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return op->emitOpError("is not supported on the cpu target");
-  SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return scalar(v); });
-  SmallVector<Type> types = llvm::map_to_vector(op->getResultTypes(), [](Type t) { return registerType(t); });
-  OperationState state(op->getLoc(), op->getName(), operands, types, op->getAttrs());
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value v) { return scalar(v); });
+  SmallVector<Type> types = llvm::map_to_vector(
+      op->getResultTypes(), [](Type t) { return registerType(t); });
+  OperationState state(op->getLoc(), op->getName(), operands, types,
+                       op->getAttrs());
   Operation *created = b.create(state);
   SmallVector<Value> folded;
-  if (succeeded(b.tryFold(created, folded)) && folded.size() == op->getNumResults()) {
+  if (succeeded(b.tryFold(created, folded)) &&
+      folded.size() == op->getNumResults()) {
     created->erase();
     for (auto [old, now] : llvm::zip_equal(op->getResults(), folded))
       mapScalar(old, now);
     return success();
   }
-  for (auto [old, now] : llvm::zip_equal(op->getResults(), created->getResults()))
+  for (auto [old, now] :
+       llvm::zip_equal(op->getResults(), created->getResults()))
     mapScalar(old, now);
   return success();
 }

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A combine region runs on whole vectors where it is plain arithmetic. Along the
-// lanes, a commutative one keeps a vector of partial results; any other combines
-// neighbours, so the order of elements stays.
+// A combine region runs on whole vectors where it is plain arithmetic. Along
+// the lanes, a commutative one keeps a vector of partial results; any other
+// combines neighbours, so the order of elements stays.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -16,7 +16,8 @@ using namespace terrazzo::cpu;
 /// Plain arithmetic, which a vector can stand in for.
 static bool isVectorizable(Region &region) {
   return llvm::all_of(region.front().without_terminator(), [](Operation &op) {
-    return op.getNumRegions() == 0 && isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
+    return op.getNumRegions() == 0 &&
+           isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
   });
 }
 
@@ -26,15 +27,17 @@ static bool isCommutative(Region &region) {
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return false;
   Operation &op = block.front();
-  return isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaxNumFOp, arith::MinNumFOp,
-             arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
-             arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
-         op.getOperand(0) != op.getOperand(1) && llvm::all_of(op.getOperands(), [&](Value v) {
-           return v.getParentBlock() == &block;
-         });
+  return isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp,
+             arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
+             arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
+         op.getOperand(0) != op.getOperand(1) &&
+         llvm::all_of(op.getOperands(),
+                      [&](Value v) { return v.getParentBlock() == &block; });
 }
 
-SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs, ValueRange rhs) {
+SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs,
+                                     ValueRange rhs) {
   Block &block = region.front();
   SmallVector<Value> inputs(lhs.begin(), lhs.end());
   inputs.append(rhs.begin(), rhs.end());
@@ -46,7 +49,8 @@ SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs, ValueRange 
     int64_t saved = lanes;
     (void)lowerBlock(block);
     lanes = saved;
-    return llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value v) { return scalar(v); });
+    return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                               [&](Value v) { return scalar(v); });
   }
   IRMapping map;
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), inputs))
@@ -55,18 +59,23 @@ SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs, ValueRange 
     if (Value now = map.lookupOrNull(old))
       return now;
     Value one = scalar(old);
-    return vector::BroadcastOp::create(b, VectorType::get(vectorType.getShape(), one.getType()), one);
+    return vector::BroadcastOp::create(
+        b, VectorType::get(vectorType.getShape(), one.getType()), one);
   };
   for (Operation &op : block.without_terminator()) {
     SmallVector<Type> types;
     for (Type type : op.getResultTypes())
-      types.push_back(VectorType::get(vectorType.getShape(), registerType(type)));
+      types.push_back(
+          VectorType::get(vectorType.getShape(), registerType(type)));
     if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
-      TypedAttr dense = DenseElementsAttr::get(cast<VectorType>(types.front()), constantOp.getValue());
-      map.map(constantOp.getResult(), Value(arith::ConstantOp::create(b, dense)));
+      TypedAttr dense = DenseElementsAttr::get(cast<VectorType>(types.front()),
+                                               constantOp.getValue());
+      map.map(constantOp.getResult(),
+              Value(arith::ConstantOp::create(b, dense)));
       continue;
     }
-    OperationState state(op.getLoc(), op.getName(), llvm::map_to_vector(op.getOperands(), widened), types,
+    OperationState state(op.getLoc(), op.getName(),
+                         llvm::map_to_vector(op.getOperands(), widened), types,
                          op.getAttrs());
     Operation *created = b.create(state);
     map.map(op.getResults(), created->getResults());
@@ -74,7 +83,9 @@ SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs, ValueRange 
   return llvm::map_to_vector(block.getTerminator()->getOperands(), widened);
 }
 
-SmallVector<Value> Lowering::reduceLanes(Region &region, SmallVector<Value> vectors, bool inOrder) {
+SmallVector<Value> Lowering::reduceLanes(Region &region,
+                                         SmallVector<Value> vectors,
+                                         bool inOrder) {
   auto type = dyn_cast<VectorType>(vectors.front().getType());
   while (type) {
     int64_t half = type.getNumElements() / 2;
@@ -100,11 +111,13 @@ SmallVector<Value> Lowering::reduceLanes(Region &region, SmallVector<Value> vect
 }
 
 SmallVector<Value> Lowering::evalAll(ValueRange tiles, const Coords &at) {
-  return llvm::map_to_vector(tiles, [&](Value tile) { return asVector(eval(tile, at)); });
+  return llvm::map_to_vector(
+      tiles, [&](Value tile) { return asVector(eval(tile, at)); });
 }
 
 /// One row along the vector dimension to scalars.
-SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest, const Coords &row) {
+SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
+                                       const Coords &row) {
   Region &region = op.getCombine();
   int64_t axis = op.getAxis();
   int64_t extent = tile::getShape(op.getOperands().front().getType())[axis];
@@ -135,15 +148,16 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest, cons
       partial = reduceLanes(region, partial, true);
     if (count > 1) {
       SmallVector<Value> results;
-      forLoop(start + width, start + count * width, width, partial,
-              [&](Value base, ValueRange carried) {
-                lanes = width;
-                SmallVector<Value> next = strip(base);
-                if (!commutes)
-                  next = reduceLanes(region, next, true);
-                return combine(region, carried, next);
-              },
-              &results);
+      forLoop(
+          start + width, start + count * width, width, partial,
+          [&](Value base, ValueRange carried) {
+            lanes = width;
+            SmallVector<Value> next = strip(base);
+            if (!commutes)
+              next = reduceLanes(region, next, true);
+            return combine(region, carried, next);
+          },
+          &results);
       partial = results;
     }
     lanes = width;
@@ -154,10 +168,12 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest, cons
 }
 
 /// The axis is walked one by one, lanes run along another dimension.
-void Lowering::reduceAcross(tile::ReduceOp op, const Nest &nest, ArrayRef<Buffer> out) {
+void Lowering::reduceAcross(tile::ReduceOp op, const Nest &nest,
+                            ArrayRef<Buffer> out) {
   Region &region = op.getCombine();
   int64_t axis = op.getAxis();
-  SmallVector<int64_t> shape(tile::getShape(op.getOperands().front().getType()));
+  SmallVector<int64_t> shape(
+      tile::getShape(op.getOperands().front().getType()));
   int64_t extent = shape[axis];
   shape[axis] = 1;
   int64_t widest = isVectorizable(region) ? nest.maxLanes : 1;
@@ -176,12 +192,13 @@ void Lowering::reduceAcross(tile::ReduceOp op, const Nest &nest, ArrayRef<Buffer
     SmallVector<Value> total = element(index(0));
     if (extent > 1) {
       SmallVector<Value> results;
-      forLoop(1, extent, 1, total,
-              [&](Value i, ValueRange carried) {
-                lanes = width;
-                return combine(region, carried, element(i));
-              },
-              &results);
+      forLoop(
+          1, extent, 1, total,
+          [&](Value i, ValueRange carried) {
+            lanes = width;
+            return combine(region, carried, element(i));
+          },
+          &results);
       total = results;
     }
     lanes = width;
@@ -206,7 +223,8 @@ LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
     inner = rank - 2;
   if (rank > 1)
     for (Value operand : op.getOperands())
-      out.push_back(allocate(tile::getElementType(operand.getType()), outer, inner, false));
+      out.push_back(allocate(tile::getElementType(operand.getType()), outer,
+                             inner, false));
 
   SmallVector<int64_t> rows(type.getShape());
   rows[axis] = 1;
@@ -250,32 +268,39 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   SmallVector<Buffer> out;
   for (Value operand : op.getOperands())
     out.push_back(allocate(tile::getElementType(operand.getType()), shape,
-                           vectorDim < 0 ? type.getRank() - 1 : vectorDim, false));
-  forStrips(others, vectorDim, isVectorizable(region) ? nest.maxLanes : 1, [&](const Coords &outer) {
-    int64_t width = lanes;
-    auto place = [&](Value i) {
-      Coords at(outer);
-      at[axis] = {op.getReverse() ? b.createOrFold<arith::SubIOp>(index(extent - 1), i) : i, 0};
-      return at;
-    };
-    auto element = [&](const Coords &at) {
-      SmallVector<Value> values;
-      withFreshCache([&] {
-        leave(nest, at);
-        values = evalAll(op.getOperands(), at);
-      });
-      return values;
-    };
-    auto keep = [&](const Coords &at, ValueRange values) {
-      for (auto [buffer, value] : llvm::zip_equal(out, values))
-        storeBuffer(buffer, at, {value, 0, width > 1});
-    };
-    Coords first = place(index(0));
-    SmallVector<Value> total = element(first);
-    keep(first, total);
-    if (extent == 1)
-      return;
-    forLoop(1, extent, 1, total,
+                           vectorDim < 0 ? type.getRank() - 1 : vectorDim,
+                           false));
+  forStrips(
+      others, vectorDim, isVectorizable(region) ? nest.maxLanes : 1,
+      [&](const Coords &outer) {
+        int64_t width = lanes;
+        auto place = [&](Value i) {
+          Coords at(outer);
+          at[axis] = {op.getReverse()
+                          ? b.createOrFold<arith::SubIOp>(index(extent - 1), i)
+                          : i,
+                      0};
+          return at;
+        };
+        auto element = [&](const Coords &at) {
+          SmallVector<Value> values;
+          withFreshCache([&] {
+            leave(nest, at);
+            values = evalAll(op.getOperands(), at);
+          });
+          return values;
+        };
+        auto keep = [&](const Coords &at, ValueRange values) {
+          for (auto [buffer, value] : llvm::zip_equal(out, values))
+            storeBuffer(buffer, at, {value, 0, width > 1});
+        };
+        Coords first = place(index(0));
+        SmallVector<Value> total = element(first);
+        keep(first, total);
+        if (extent == 1)
+          return;
+        forLoop(
+            1, extent, 1, total,
             [&](Value i, ValueRange carried) {
               lanes = width;
               Coords at = place(i);
@@ -284,7 +309,7 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
               return next;
             },
             nullptr);
-  });
+      });
   closeNest(nest);
   lanes = saved;
   for (auto [result, buffer] : llvm::zip_equal(op.getResults(), out))
@@ -293,11 +318,14 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
 }
 
 /// One index along `axis` of a buffer, with that axis removed.
-static Buffer sliceAt(ImplicitLocOpBuilder &b, const Buffer &buffer, int64_t axis, Value i) {
+static Buffer sliceAt(ImplicitLocOpBuilder &b, const Buffer &buffer,
+                      int64_t axis, Value i) {
   Buffer part = buffer;
   Value offset = arith::MulIOp::create(
-      b, i, arith::ConstantOp::create(b, b.getI64IntegerAttr(buffer.strides[axis])));
-  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), storageType(buffer.element), buffer.ptr,
+      b, i,
+      arith::ConstantOp::create(b, b.getI64IntegerAttr(buffer.strides[axis])));
+  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                 storageType(buffer.element), buffer.ptr,
                                  ArrayRef<LLVM::GEPArg>{offset});
   part.strides.erase(part.strides.begin() + axis);
   return part;
@@ -313,8 +341,10 @@ LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
     xs.push_back(materialize(x));
   for (Value y : op.getResults().drop_front(carriedCount)) {
     auto type = cast<RankedTensorType>(y.getType());
-    int64_t inner = type.getRank() - 1 == axis && axis > 0 ? axis - 1 : type.getRank() - 1;
-    ys.push_back(allocate(type.getElementType(), type.getShape(), inner, false));
+    int64_t inner =
+        type.getRank() - 1 == axis && axis > 0 ? axis - 1 : type.getRank() - 1;
+    ys.push_back(
+        allocate(type.getElementType(), type.getShape(), inner, false));
     buffers[y] = ys.back();
   }
   SmallVector<Value> scalarInits;
@@ -326,46 +356,56 @@ LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
       continue;
     }
     int64_t inner = std::max<int64_t>(0, type.getRank() - 1);
-    Buffer buffer = allocate(type.getElementType(), type.getShape(), inner, false);
+    Buffer buffer =
+        allocate(type.getElementType(), type.getShape(), inner, false);
     copyInto(init, buffer);
     carried.push_back(buffer);
     buffers[argument] = buffer;
   }
   LogicalResult result = success();
   SmallVector<Value> finals;
-  forLoop(0, extent, 1, scalarInits,
-          [&](Value step, ValueRange now) {
-            Value i = op.getReverse() ? b.createOrFold<arith::SubIOp>(index(extent - 1), step) : step;
-            size_t next = 0;
-            for (auto [init, argument] : llvm::zip(op.getInits(), block.getArguments()))
-              if (!isa<RankedTensorType>(init.getType()))
-                mapScalar(argument, now[next++]);
+  forLoop(
+      0, extent, 1, scalarInits,
+      [&](Value step, ValueRange now) {
+        Value i = op.getReverse()
+                      ? b.createOrFold<arith::SubIOp>(index(extent - 1), step)
+                      : step;
+        size_t next = 0;
+        for (auto [init, argument] :
+             llvm::zip(op.getInits(), block.getArguments()))
+          if (!isa<RankedTensorType>(init.getType()))
+            mapScalar(argument, now[next++]);
+        lanes = 1;
+        for (auto [argument, x] : llvm::zip_equal(
+                 block.getArguments().drop_front(carriedCount), xs)) {
+          if (isa<RankedTensorType>(argument.getType())) {
+            buffers[argument] = sliceAt(b, x, axis, i);
+            continue;
+          }
+          withFreshCache(
+              [&] { mapScalar(argument, loadBuffer(x, {{i, 0}}).v); });
+        }
+        result = lowerRegion(block, [&] {
+          ValueRange yields = block.getTerminator()->getOperands();
+          for (auto [value, y] :
+               llvm::zip_equal(yields.drop_front(carriedCount), ys)) {
             lanes = 1;
-            for (auto [argument, x] : llvm::zip_equal(block.getArguments().drop_front(carriedCount), xs)) {
-              if (isa<RankedTensorType>(argument.getType())) {
-                buffers[argument] = sliceAt(b, x, axis, i);
-                continue;
-              }
-              withFreshCache([&] { mapScalar(argument, loadBuffer(x, {{i, 0}}).v); });
-            }
-            result = lowerRegion(block, [&] {
-              ValueRange yields = block.getTerminator()->getOperands();
-              for (auto [value, y] : llvm::zip_equal(yields.drop_front(carriedCount), ys)) {
-                lanes = 1;
-                if (isa<RankedTensorType>(value.getType()))
-                  copyInto(value, sliceAt(b, y, axis, i));
-                else
-                  storeBuffer(y, {{i, 0}}, {scalar(value), 0, false});
-              }
-              carry(yields.take_front(carriedCount), block.getArguments().take_front(carriedCount), carried, false);
-            });
-            SmallVector<Value> out;
-            for (Value value : block.getTerminator()->getOperands().take_front(carriedCount))
-              if (!isa<RankedTensorType>(value.getType()))
-                out.push_back(scalar(value));
-            return out;
-          },
-          &finals);
+            if (isa<RankedTensorType>(value.getType()))
+              copyInto(value, sliceAt(b, y, axis, i));
+            else
+              storeBuffer(y, {{i, 0}}, {scalar(value), 0, false});
+          }
+          carry(yields.take_front(carriedCount),
+                block.getArguments().take_front(carriedCount), carried, false);
+        });
+        SmallVector<Value> out;
+        for (Value value :
+             block.getTerminator()->getOperands().take_front(carriedCount))
+          if (!isa<RankedTensorType>(value.getType()))
+            out.push_back(scalar(value));
+        return out;
+      },
+      &finals);
   size_t next = 0;
   for (auto [value, buffer] : llvm::zip(op.getResults(), carried)) {
     if (isa<RankedTensorType>(value.getType()))
@@ -389,19 +429,23 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
     roots.push_back(op.getMask());
   for (Value root : roots)
     materialize(root);
-  forStrips(tile::getShape(op.getSource().getType()), -1, 1, [&](const Coords &at) {
-    Value bin = eval(op.getSource(), at).v;
-    if (bin.getType().getIntOrFloatBitWidth() < 64)
-      bin = arith::ExtSIOp::create(b, b.getI64Type(), bin);
-    Value counts = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, bin, index(bins));
-    if (op.getMask())
-      counts = arith::AndIOp::create(b, counts, eval(op.getMask(), at).v);
-    auto guarded = scf::IfOp::create(b, counts);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&guarded.getThenRegion().front());
-    Val old = loadBuffer(out, {{bin, 0}});
-    storeBuffer(out, {{bin, 0}}, {arith::AddIOp::create(b, old.v, constant(1, i32)), 0, false});
-  });
+  forStrips(
+      tile::getShape(op.getSource().getType()), -1, 1, [&](const Coords &at) {
+        Value bin = eval(op.getSource(), at).v;
+        if (bin.getType().getIntOrFloatBitWidth() < 64)
+          bin = arith::ExtSIOp::create(b, b.getI64Type(), bin);
+        Value counts = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, bin,
+                                             index(bins));
+        if (op.getMask())
+          counts = arith::AndIOp::create(b, counts, eval(op.getMask(), at).v);
+        auto guarded = scf::IfOp::create(b, counts);
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(&guarded.getThenRegion().front());
+        Val old = loadBuffer(out, {{bin, 0}});
+        storeBuffer(
+            out, {{bin, 0}},
+            {arith::AddIOp::create(b, old.v, constant(1, i32)), 0, false});
+      });
   buffers[op.getResult()] = out;
   return success();
 }
@@ -410,20 +454,23 @@ LogicalResult Lowering::lowerMap(tile::MapOp op) {
   auto type = cast<RankedTensorType>(op.getOperands().front().getType());
   SmallVector<Buffer> out;
   for (Value result : op.getResults())
-    out.push_back(allocate(tile::getElementType(result.getType()), type.getShape(),
+    out.push_back(allocate(tile::getElementType(result.getType()),
+                           type.getShape(),
                            std::max<int64_t>(0, type.getRank() - 1), false));
   for (Value operand : op.getOperands())
     materialize(operand);
   Block &block = op.getBody().front();
   LogicalResult result = success();
   forStrips(type.getShape(), -1, 1, [&](const Coords &at) {
-    for (auto [argument, operand] : llvm::zip_equal(block.getArguments(), op.getOperands()))
+    for (auto [argument, operand] :
+         llvm::zip_equal(block.getArguments(), op.getOperands()))
       mapScalar(argument, eval(operand, at).v);
     result = lowerBlock(block);
     if (failed(result))
       return;
     lanes = 1;
-    for (auto [buffer, value] : llvm::zip_equal(out, block.getTerminator()->getOperands()))
+    for (auto [buffer, value] :
+         llvm::zip_equal(out, block.getTerminator()->getOperands()))
       storeBuffer(buffer, at, {scalar(value), 0, false});
   });
   for (auto [value, buffer] : llvm::zip_equal(op.getResults(), out))

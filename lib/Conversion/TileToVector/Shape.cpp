@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Renamings (broadcast, transpose, slice, ...) are evaluated in place; these need
-// a buffer of their own.
+// Renamings (broadcast, transpose, slice, ...) are evaluated in place; these
+// need a buffer of their own.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -13,9 +13,11 @@ using namespace terrazzo;
 using namespace terrazzo::cpu;
 
 /// The part of a buffer that starts at constant offsets, under other strides.
-static Buffer view(ImplicitLocOpBuilder &b, const Buffer &buffer, Value offset, ArrayRef<int64_t> strides) {
+static Buffer view(ImplicitLocOpBuilder &b, const Buffer &buffer, Value offset,
+                   ArrayRef<int64_t> strides) {
   Buffer part = buffer;
-  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), storageType(buffer.element), buffer.ptr,
+  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                 storageType(buffer.element), buffer.ptr,
                                  ArrayRef<LLVM::GEPArg>{offset});
   part.strides.assign(strides.begin(), strides.end());
   return part;
@@ -44,13 +46,15 @@ LogicalResult Lowering::lowerShapeRoot(Operation *op) {
     int64_t axis = concat.getAxis();
     int64_t first = tile::getShape(concat.getLhs().getType())[axis];
     copyInto(concat.getLhs(), out);
-    copyInto(concat.getRhs(), view(b, out, index(first * out.strides[axis]), out.strides));
+    copyInto(concat.getRhs(),
+             view(b, out, index(first * out.strides[axis]), out.strides));
   } else {
     auto insert = cast<tile::InsertOp>(op);
     copyInto(insert.getDest(), out);
     Value offset = index(0);
     for (auto [dim, start] : llvm::enumerate(insert.getOffsets())) {
-      Value wide = b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(start));
+      Value wide =
+          b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(start));
       offset = addIndex(offset, mulIndex(wide, out.strides[dim]));
     }
     SmallVector<int64_t> strides;

@@ -34,19 +34,22 @@ cpu::Chip readChip(ModuleOp module) {
 }
 
 /// Loads the run-time arguments, each behind a pointer of `args`.
-void loadArguments(ImplicitLocOpBuilder &b, func::FuncOp kernel, Value args, cpu::Lowering &lowering) {
+void loadArguments(ImplicitLocOpBuilder &b, func::FuncOp kernel, Value args,
+                   cpu::Lowering &lowering) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   for (BlockArgument argument : kernel.getArguments()) {
-    Value slot = LLVM::GEPOp::create(b, ptr, ptr, args,
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(argument.getArgNumber())});
+    Value slot = LLVM::GEPOp::create(
+        b, ptr, ptr, args,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(argument.getArgNumber())});
     Value place = LLVM::LoadOp::create(b, ptr, slot, 8);
     Type type = argument.getType();
     Type storage = cpu::storageType(type);
     Value value = LLVM::LoadOp::create(b, storage, place, 1);
     Type wanted = cpu::registerType(type);
     if (wanted.isInteger(1))
-      value = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value,
-                                    arith::ConstantOp::create(b, b.getIntegerAttr(storage, 0)));
+      value = arith::CmpIOp::create(
+          b, arith::CmpIPredicate::ne, value,
+          arith::ConstantOp::create(b, b.getIntegerAttr(storage, 0)));
     else if (wanted != storage)
       value = arith::BitcastOp::create(b, wanted, value);
     lowering.mapScalar(argument, value);
@@ -54,13 +57,16 @@ void loadArguments(ImplicitLocOpBuilder &b, func::FuncOp kernel, Value args, cpu
 }
 
 /// The grid's extents, and the loop over programs with its three indices.
-LogicalResult emitPrograms(ImplicitLocOpBuilder &b, func::FuncOp kernel, func::FuncOp entry, cpu::Lowering &lowering) {
+LogicalResult emitPrograms(ImplicitLocOpBuilder &b, func::FuncOp kernel,
+                           func::FuncOp entry, cpu::Lowering &lowering) {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
-  Value context = entry.getArgument(1), begin = entry.getArgument(2), end = entry.getArgument(3);
+  Value context = entry.getArgument(1), begin = entry.getArgument(2),
+        end = entry.getArgument(3);
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   Value extents[3];
   for (int32_t axis = 0; axis < 3; ++axis) {
-    Value field = LLVM::GEPOp::create(b, ptr, i32, context, ArrayRef<LLVM::GEPArg>{axis});
+    Value field =
+        LLVM::GEPOp::create(b, ptr, i32, context, ArrayRef<LLVM::GEPArg>{axis});
     lowering.grid[axis] = LLVM::LoadOp::create(b, i32, field, 4);
     extents[axis] = arith::ExtUIOp::create(b, i64, lowering.grid[axis]);
   }
@@ -72,11 +78,15 @@ LogicalResult emitPrograms(ImplicitLocOpBuilder &b, func::FuncOp kernel, func::F
   b.setInsertionPointToStart(loop.getBody());
   Value linear = loop.getInductionVar();
   Value row = arith::DivUIOp::create(b, linear, extents[0]);
-  lowering.programs[0] = arith::TruncIOp::create(b, i32, arith::RemUIOp::create(b, linear, extents[0]));
-  lowering.programs[1] = arith::TruncIOp::create(b, i32, arith::RemUIOp::create(b, row, extents[1]));
-  lowering.programs[2] = arith::TruncIOp::create(b, i32, arith::DivUIOp::create(b, row, extents[1]));
+  lowering.programs[0] = arith::TruncIOp::create(
+      b, i32, arith::RemUIOp::create(b, linear, extents[0]));
+  lowering.programs[1] = arith::TruncIOp::create(
+      b, i32, arith::RemUIOp::create(b, row, extents[1]));
+  lowering.programs[2] = arith::TruncIOp::create(
+      b, i32, arith::DivUIOp::create(b, row, extents[1]));
   if (!llvm::hasSingleElement(kernel.getBody()))
-    return kernel.emitError("a kernel's control flow must be structured (scf), found several blocks");
+    return kernel.emitError("a kernel's control flow must be structured (scf), "
+                            "found several blocks");
   return lowering.lowerBlock(kernel.getBody().front());
 }
 
@@ -87,7 +97,8 @@ LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel) {
   Type i64 = b.getI64Type();
   std::string name = kernel.getSymName().str();
   kernel.setSymName(name + ".tile");
-  auto entry = func::FuncOp::create(b, name, b.getFunctionType({ptr, ptr, i64, i64}, {}));
+  auto entry = func::FuncOp::create(
+      b, name, b.getFunctionType({ptr, ptr, i64, i64}, {}));
   b.setInsertionPointToStart(entry.addEntryBlock());
   cpu::Lowering lowering(b, readChip(module), entry);
   if (failed(emitPrograms(b, kernel, entry, lowering)))

@@ -113,11 +113,12 @@ FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine(chip, error);
   if (!machine)
-    return module.emitError("cannot generate code for '") << chip << "': " << error;
+    return module.emitError("cannot generate code for '")
+           << chip << "': " << error;
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
-  std::string width = std::to_string(
-      8 * target.getAs<IntegerAttr>("vector_bytes").getInt());
+  std::string width =
+      std::to_string(8 * target.getAs<IntegerAttr>("vector_bytes").getInt());
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;

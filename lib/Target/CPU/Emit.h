@@ -11,8 +11,8 @@
 
 namespace terrazzo::cpu {
 
-/// Translates, optimises and assembles a module in the llvm dialect for the chip
-/// in its `tile.target`. Errors are diagnostics on the module.
+/// Translates, optimises and assembles a module in the llvm dialect for the
+/// chip in its `tile.target`. Errors are diagnostics on the module.
 llvm::FailureOr<Artifact> emitObject(mlir::ModuleOp module, bool wantsStages);
 
 } // namespace terrazzo::cpu

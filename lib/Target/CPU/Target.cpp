@@ -21,12 +21,12 @@ using namespace terrazzo;
 
 /// The features that decide between code paths, or that LLVM may use freely.
 static constexpr llvm::StringLiteral kFeatures[] = {
-    "amx-bf16",   "amx-int8", "amx-tile", "avx",      "avx2",     "avx512bf16",
-    "avx512bw",   "avx512cd", "avx512dq", "avx512f",  "avx512vl", "avx512vnni",
-    "bmi",        "bmi2",     "cmov",     "cx16",     "cx8",      "f16c",
-    "fma",        "fxsr",     "lzcnt",    "mmx",      "movbe",    "popcnt",
-    "sahf",       "sse",      "sse2",     "sse3",     "sse4.1",   "sse4.2",
-    "ssse3",      "x87"};
+    "amx-bf16", "amx-int8", "amx-tile", "avx",     "avx2",     "avx512bf16",
+    "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "avx512vnni",
+    "bmi",      "bmi2",     "cmov",     "cx16",    "cx8",      "f16c",
+    "fma",      "fxsr",     "lzcnt",    "mmx",     "movbe",    "popcnt",
+    "sahf",     "sse",      "sse2",     "sse3",    "sse4.1",   "sse4.2",
+    "ssse3",    "x87"};
 
 std::string cpu::hostChip() {
   std::string chip = llvm::sys::getHostCPUName().str();
@@ -101,6 +101,4 @@ public:
 
 } // namespace
 
-void cpu::registerCpuTarget() {
-  registerTarget(std::make_unique<CpuTarget>());
-}
+void cpu::registerCpuTarget() { registerTarget(std::make_unique<CpuTarget>()); }

@@ -36,14 +36,14 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-LogicalResult
-TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attr) {
   if (attr.getName() != kKernelAttr)
     return success();
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (!func)
-    return op->emitOpError() << "carries '" << kKernelAttr
-                             << "', which marks functions";
+    return op->emitOpError()
+           << "carries '" << kKernelAttr << "', which marks functions";
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<IntegerType, FloatType, PtrType>(type))
       return op->emitOpError()

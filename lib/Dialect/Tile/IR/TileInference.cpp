@@ -26,13 +26,16 @@ LogicalResult ArangeOp::inferReturnTypes(MLIRContext *context,
                                          std::optional<Location> location,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  int64_t extent = static_cast<int64_t>(static_cast<int32_t>(adaptor.getEnd())) -
-                   static_cast<int32_t>(adaptor.getStart());
+  int64_t extent =
+      static_cast<int64_t>(static_cast<int32_t>(adaptor.getEnd())) -
+      static_cast<int32_t>(adaptor.getStart());
   if (extent <= 0) // arange_c1
     return fail(location, "'tile.arange' op start must be below end, got " +
-                              Twine(static_cast<int32_t>(adaptor.getStart())) + " and " +
+                              Twine(static_cast<int32_t>(adaptor.getStart())) +
+                              " and " +
                               Twine(static_cast<int32_t>(adaptor.getEnd())));
-  types.push_back(RankedTensorType::get({extent}, IntegerType::get(context, 32)));
+  types.push_back(
+      RankedTensorType::get({extent}, IntegerType::get(context, 32)));
   return success();
 }
 
@@ -44,7 +47,8 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *context,
   int32_t axis = adaptor.getAxis();
   if (axis < 0 || axis > source.getRank()) // expand_dims_c1
     return fail(location, "'tile.expand_dims' op axis must be in [0, " +
-                              Twine(source.getRank()) + "], got " + Twine(axis));
+                              Twine(source.getRank()) + "], got " +
+                              Twine(axis));
   SmallVector<int64_t> shape(source.getShape());
   shape.insert(shape.begin() + axis, 1);
   types.push_back(RankedTensorType::get(shape, source.getElementType()));
@@ -69,8 +73,9 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context,
     std::string got;
     llvm::raw_string_ostream os(got);
     llvm::interleaveComma(order, os);
-    return fail(location, "'tile.transpose' op order must be a permutation of [0, " +
-                              Twine(source.getRank()) + "), got [" + got + "]");
+    return fail(location,
+                "'tile.transpose' op order must be a permutation of [0, " +
+                    Twine(source.getRank()) + "), got [" + got + "]");
   }
   SmallVector<int64_t> shape;
   for (int32_t dim : order)
@@ -96,8 +101,9 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *context,
                                         SmallVectorImpl<Type> &types) {
   auto source = cast<RankedTensorType>(adaptor.getSource().getType());
   if (source.getRank() < 1 || source.getShape().back() != 2) // split_c1
-    return fail(location, "'tile.split' op last dimension must have extent 2, got " +
-                              text(source));
+    return fail(location,
+                "'tile.split' op last dimension must have extent 2, got " +
+                    text(source));
   Type half = RankedTensorType::get(source.getShape().drop_back(),
                                     source.getElementType());
   types.append({half, half});
@@ -120,8 +126,9 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context,
   for (int64_t dim = 0; agree && dim < lhs.getRank(); ++dim)
     agree = dim == axis || lhs.getDimSize(dim) == rhs.getDimSize(dim);
   if (!agree) // concat_c2
-    return fail(location, "'tile.concat' op operands must agree but for dimension " +
-                              Twine(axis) + ", got " + text(lhs) + " and " + text(rhs));
+    return fail(location,
+                "'tile.concat' op operands must agree but for dimension " +
+                    Twine(axis) + ", got " + text(lhs) + " and " + text(rhs));
   shape[axis] += rhs.getDimSize(axis);
   types.push_back(RankedTensorType::get(shape, lhs.getElementType()));
   return success();
@@ -135,7 +142,8 @@ LogicalResult FlipOp::inferReturnTypes(MLIRContext *context,
   int32_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= source.getRank()) // flip_c1
     return fail(location, "'tile.flip' op axis must be in [0, " +
-                              Twine(source.getRank()) + "), got " + Twine(axis));
+                              Twine(source.getRank()) + "), got " +
+                              Twine(axis));
   types.push_back(source);
   return success();
 }
@@ -157,11 +165,13 @@ LogicalResult HistogramOp::inferReturnTypes(MLIRContext *context,
   auto source = cast<RankedTensorType>(adaptor.getSource().getType());
   int32_t bins = adaptor.getBins();
   if (bins <= 0 || source.getRank() != 1 ||
-      (adaptor.getMask() && getShape(adaptor.getMask().getType()) != source.getShape()))
+      (adaptor.getMask() &&
+       getShape(adaptor.getMask().getType()) != source.getShape()))
     // histogram_c1
-    return fail(location, "'tile.histogram' op needs a source of rank 1, a mask of its "
-                          "shape and at least one bin, got " +
-                              text(source) + " and " + Twine(bins) + " bins");
+    return fail(location,
+                "'tile.histogram' op needs a source of rank 1, a mask of its "
+                "shape and at least one bin, got " +
+                    text(source) + " and " + Twine(bins) + " bins");
   types.push_back(RankedTensorType::get({bins}, IntegerType::get(context, 32)));
   return success();
 }

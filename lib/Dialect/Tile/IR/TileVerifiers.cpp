@@ -65,7 +65,8 @@ LogicalResult ReshapeOp::verify() {
 static bool isDroppable(ArrayRef<int32_t> dropped, ArrayRef<int64_t> sizes) {
   int32_t last = -1;
   for (int32_t dim : dropped) {
-    if (dim <= last || dim >= static_cast<int32_t>(sizes.size()) || sizes[dim] != 1)
+    if (dim <= last || dim >= static_cast<int32_t>(sizes.size()) ||
+        sizes[dim] != 1)
       return false;
     last = dim;
   }
@@ -77,7 +78,8 @@ LogicalResult SliceOp::verify() {
   size_t rank = source.getRank();
   if (getOffsets().size() != rank || getSizes().size() != rank ||
       getStrides().size() != rank) // slice_c1
-    return emitOpError() << "needs " << rank << " offsets, sizes and strides, got "
+    return emitOpError() << "needs " << rank
+                         << " offsets, sizes and strides, got "
                          << getOffsets().size() << ", " << getSizes().size()
                          << " and " << getStrides().size();
   SmallVector<int64_t> sizes(getSizes());
@@ -113,9 +115,10 @@ LogicalResult InsertOp::verify() {
   for (size_t dim = 0; fits && dim < shape.size(); ++dim)
     fits = shape[dim] <= dest.getDimSize(dim);
   if (!fits) // insert_c2
-    return emitOpError() << "source, with dropped dimensions put back, must fit "
-                            "into "
-                         << dest << ", got " << getSource().getType();
+    return emitOpError()
+           << "source, with dropped dimensions put back, must fit "
+              "into "
+           << dest << ", got " << getSource().getType();
   return success();
 }
 
@@ -151,9 +154,10 @@ LogicalResult AddPtrOp::verify() {
 
 static LogicalResult verifyAddress(Operation *op, Type ptr, Type integer) {
   if (!haveSameShape(ptr, integer) || !getElementType(integer).isInteger(64))
-    return op->emitOpError() << "needs i64 addresses and pointers of one shape, "
-                                "got "
-                             << ptr << " and " << integer;
+    return op->emitOpError()
+           << "needs i64 addresses and pointers of one shape, "
+              "got "
+           << ptr << " and " << integer;
   return success();
 }
 
@@ -175,8 +179,9 @@ LogicalResult HintOp::verify() {
   size_t rank = std::max<size_t>(1, getShape(getType()).size());
   for (std::optional<ArrayRef<int32_t>> hint :
        {getContiguity(), getDivisibility(), getConstancy()})
-    if (hint && (hint->size() != rank ||
-                 llvm::any_of(*hint, [](int32_t n) { return n < 1; }))) // hint_c1
+    if (hint && (hint->size() != rank || llvm::any_of(*hint, [](int32_t n) {
+                   return n < 1;
+                 }))) // hint_c1
       return emitOpError() << "each hint must have " << rank
                            << " positive entries, got [" << *hint << "]";
   return success();
@@ -232,8 +237,8 @@ LogicalResult AtomicRMWOp::verify() {
       failed(verifyPointee(*this, ptr, "value", value)))
     return failure();
   bool isFloat = isa<FloatType>(getElementType(value));
-  bool wantsFloat = llvm::is_contained({RMWKind::FAdd, RMWKind::FMax, RMWKind::FMin},
-                                       getKind());
+  bool wantsFloat = llvm::is_contained(
+      {RMWKind::FAdd, RMWKind::FMax, RMWKind::FMin}, getKind());
   if (getKind() != RMWKind::Exch && isFloat != wantsFloat) // atomic_rmw_c3
     return emitOpError() << "'" << stringifyRMWKind(getKind()) << "' takes "
                          << (wantsFloat ? "floats" : "integers") << ", got "
@@ -256,9 +261,10 @@ LogicalResult DotOp::verify() {
   if (rank != rhs.getRank() || rank != acc.getRank() || rank < 2 || rank > 3 ||
       (rank == 3 && (lhs.getDimSize(0) != rhs.getDimSize(0) ||
                      lhs.getDimSize(0) != acc.getDimSize(0)))) // dot_c1
-    return emitOpError() << "operands must have rank 2, or rank 3 and one batch "
-                            "extent, got "
-                         << lhs << ", " << rhs << " and " << acc;
+    return emitOpError()
+           << "operands must have rank 2, or rank 3 and one batch "
+              "extent, got "
+           << lhs << ", " << rhs << " and " << acc;
   if (lhs.getDimSize(rank - 1) != rhs.getDimSize(rank - 2) ||
       lhs.getDimSize(rank - 2) != acc.getDimSize(rank - 2) ||
       rhs.getDimSize(rank - 1) != acc.getDimSize(rank - 1)) // dot_c2
@@ -294,8 +300,8 @@ static LogicalResult verifyAxisOperands(Operation *op, ValueRange operands,
       return op->emitOpError() << "operands must have one shape, got " << first
                                << " and " << operand.getType();
   if (axis < 0 || axis >= first.getRank()) // reduce_c2
-    return op->emitOpError() << "axis must be in [0, " << first.getRank()
-                             << "), got " << axis;
+    return op->emitOpError()
+           << "axis must be in [0, " << first.getRank() << "), got " << axis;
   return success();
 }
 
@@ -304,15 +310,16 @@ static LogicalResult verifyRegion(Operation *op, Region &region,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results) {
   Block &block = region.front();
-  if (ArrayRef<Type>(SmallVector<Type>(block.getArgumentTypes())) != arguments) {
+  if (ArrayRef<Type>(SmallVector<Type>(block.getArgumentTypes())) !=
+      arguments) {
     InFlightDiagnostic diag = op->emitOpError("region must take (");
     llvm::interleaveComma(arguments, diag);
     diag << "), got (";
     llvm::interleaveComma(block.getArgumentTypes(), diag);
     return diag << ")";
   }
-  auto yield = dyn_cast_or_null<YieldOp>(
-      block.empty() ? nullptr : &block.back());
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield ||
       ArrayRef<Type>(SmallVector<Type>(yield.getOperandTypes())) != results) {
     InFlightDiagnostic diag = op->emitOpError("region must yield (");
@@ -413,11 +420,13 @@ LogicalResult MapOp::verify() {
   if (getOperands().empty()) // map_c1
     return emitOpError() << "needs at least one operand";
   ArrayRef<int64_t> shape = getShape(getOperands().front().getType());
-  for (Type type : llvm::concat<const Type>(
-           SmallVector<Type>(getOperandTypes()), SmallVector<Type>(getResultTypes())))
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(getOperandTypes()),
+                                SmallVector<Type>(getResultTypes())))
     if (getShape(type) != shape) // map_c1
       return emitOpError() << "operands and results must have one shape, got "
-                           << getOperands().front().getType() << " and " << type;
+                           << getOperands().front().getType() << " and "
+                           << type;
   return success();
 }
 

@@ -29,7 +29,8 @@ namespace terrazzo::tile {
 
 /// Name of the unit attribute that marks a kernel entry.
 inline constexpr llvm::StringLiteral kKernelAttr = "tile.kernel";
-/// Name of the argument attribute (i32) by which a pointer or integer is divisible.
+/// Name of the argument attribute (i32) by which a pointer or integer is
+/// divisible.
 inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
 
 /// The type itself, or the element type of a tile.
