@@ -22,8 +22,27 @@ def warm_up() -> None:
     ops.add(torch.zeros(7), torch.zeros(7))
 
 
-def call_library() -> None:
-    """The kernels of the library, forward and backward: a training step of each kind of model."""
+def call_operations() -> None:
+    """The operations that no model here uses, and the forms of others that it does not."""
+
+    def tensor(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, requires_grad=True)
+
+    results = [
+        ops.softmax(tensor(8, 1000)),
+        ops.layernorm(tensor(8, 1000), tensor(1000), tensor(1000)),
+        ops.gelu(tensor(8, 1000)),
+        ops.gelu(tensor(8, 1000), approximate="tanh"),
+        ops.linear(tensor(33, 70), tensor(50, 70), tensor(50)),
+    ]
+    for head in (16, 32, 64, 80, 96, 128):
+        results.append(ops.attention(tensor(1, 2, 128, head), tensor(1, 1, 128, head), tensor(1, 1, 128, head)))
+    for result in results:
+        result.sum().backward()
+
+
+def train_models() -> None:
+    """A training step of each kind of model: forward, backward, update."""
     from terrazzo.trainer import config as configuration
     from terrazzo.trainer.model import Decoder, initialise
     from terrazzo.trainer.optimizer import AdamW
@@ -58,7 +77,8 @@ def compile_times(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     module: Any = sys.modules["terrazzo.jit"]
     module.compile_specs = timed
     try:
-        call_library()
+        call_operations()
+        train_models()
     finally:
         module.compile_specs = original
 

@@ -51,7 +51,8 @@ static PyObject *asObject(PyDispatcher *self) {
   return reinterpret_cast<PyObject *>(self);
 }
 
-/// The dictionary of all arguments by name, for a grid function.
+/// The dictionary of all arguments by name, for a grid function. Options that
+/// are neither given nor have a default stay out.
 static PyObject *metaOf(const Dispatcher &state, const Bound &bound) {
   PyObject *meta = PyDict_New();
   for (size_t i = 0; meta && i < state.slotCount(); ++i) {
@@ -59,6 +60,8 @@ static PyObject *metaOf(const Dispatcher &state, const Bound &bound) {
     if (!value && i >= state.parameters.size())
       value =
           PyTuple_GET_ITEM(state.optionDefaults, i - state.parameters.size());
+    if (value == Py_None && !bound[i])
+      continue;
     if (PyDict_SetItem(meta, state.nameOf(i), value) < 0)
       Py_CLEAR(meta);
   }

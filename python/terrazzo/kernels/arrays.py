@@ -100,3 +100,10 @@ def check(
             raise ValueError(f"'{name}': expected shape [{expected}], found {list(found)}")
     if dtypes is not None and dtype_name(array) not in dtypes:
         raise ValueError(f"'{name}': expected {' or '.join(dtypes)}, found {dtype_name(array)}")
+
+
+def cast(x: Any, like: Any) -> Any:
+    """x in the dtype of another array."""
+    if x.dtype == like.dtype:
+        return x
+    return x.to(like.dtype) if is_torch(x) else x.astype(like.dtype)

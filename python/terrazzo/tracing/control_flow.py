@@ -112,12 +112,12 @@ class ControlFlow:
             if not isinstance(a, Unbound):
                 then_values.append((name, a))
                 else_values.append((name, c))
-        self.close_branches(op, node, (then_end, then_values), (else_end, else_values), joined)
+        self.close_branches(op, condition, node, (then_end, then_values), (else_end, else_values), joined)
         for name, value in joined.items():
             self.names[name] = value
             self.frame.assigned_at[name] = else_places.get(name) or then_places.get(name) or node
 
-    def close_branches(self, op, node, then, otherwise, joined):
+    def close_branches(self, op, condition, node, then, otherwise, joined):
         """Gives a scf.if its yields and results, and puts the results into `joined`."""
         types = []
         for end, values in (then, otherwise):
@@ -128,8 +128,12 @@ class ControlFlow:
             self.locate(node)
             self.b.create("scf.yield", [leaf.handle for leaf in leaves], {}, [])
             self.b.set_insertion_point_to_end(before)
-        op = op.with_results(types)
-        results = iter(op.results)
+        self.locate(node)
+        whole = self.b.create("scf.if", [condition.handle], {}, types, regions=2)
+        for i in (0, 1):
+            whole.region(i).take_body(op.region(i))
+        op.erase()
+        results = iter(whole.results)
         for name, value in then[1]:
             leaves = iter([tensor(next(results), leaf.type) for leaf in flatten(value)])
             joined[name] = unflatten(value, leaves)
@@ -196,7 +200,7 @@ class ControlFlow:
         if isinstance(x, Unbound):
             raise self.error(node, f"the two sides are {type_text(a)} and {type_text(c)}; which is known at run time only")
         joined = {}
-        self.close_branches(op, node, (then_end, [("$value", x)]), (else_end, [("$value", y)]), joined)
+        self.close_branches(op, condition, node, (then_end, [("$value", x)]), (else_end, [("$value", y)]), joined)
         return joined["$value"]
 
     # ---------------------------------------------------------------- loops over compile-time sequences

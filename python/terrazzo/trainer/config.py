@@ -57,7 +57,7 @@ class TrainConfig:
     batch: int = 8  # sequences a step
     micro_batch: int = 0  # sequences a forward pass; 0: the whole batch at once
     seed: int = 0
-    lr: float = 3e-3
+    lr: float = 2e-3
     lr_floor: float = 0.05  # the cosine ends at this share of lr
     warmup: int = 40
     beta1: float = 0.9

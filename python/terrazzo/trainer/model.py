@@ -60,11 +60,16 @@ class Decoder(nn.Module):
 
     def logits(self, tokens_BT: torch.Tensor) -> torch.Tensor:
         """Unnormalised log-probabilities of each next token, [B, T, V]."""
-        x_BTW = ops.embedding(tokens_BT, self.embedding)
+        table_VW = self.embedding
+        if self.config.tied_embeddings:
+            table_VW, head_VW = ops.fork(self.embedding, 2)
+        else:
+            head_VW = self.unembedding
+        x_BTW = ops.embedding(tokens_BT, table_VW)
         for block in self.blocks:
             x_BTW = block(x_BTW)
         x_BTW = ops.rmsnorm(x_BTW, self.final_norm, self.config.norm_eps)
-        return ops.linear(x_BTW, self.embedding if self.config.tied_embeddings else self.unembedding)
+        return ops.linear(x_BTW, head_VW)
 
     def forward(self, tokens_BT: torch.Tensor, targets_BT: torch.Tensor) -> torch.Tensor:
         """Mean cross-entropy in nats over the targets that count."""

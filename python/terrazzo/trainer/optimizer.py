@@ -24,29 +24,32 @@ class AdamW:
         self.m = {name: torch.zeros_like(parameter) for name, parameter in self.parameters.items()}
         self.v = {name: torch.zeros_like(parameter) for name, parameter in self.parameters.items()}
         self.updates = 0
+        self.gradients: dict[str, torch.Tensor] = {}
 
-    def gradients(self) -> list[torch.Tensor]:
-        """The gradients of this step, in parameter order; every parameter must have one."""
-        missing = [name for name, parameter in self.parameters.items() if parameter.grad is None]
-        if missing:
-            raise RuntimeError(f"no gradient for {', '.join(missing)}")
-        return [parameter.grad for parameter in self.parameters.values() if parameter.grad is not None]
+    @torch.no_grad()
+    def collect(self) -> None:
+        """Takes over the gradients of a backward pass, added to those of earlier micro-batches."""
+        for name, parameter in self.parameters.items():
+            if parameter.grad is None:
+                raise RuntimeError(f"no gradient for {name}")
+            earlier = self.gradients.get(name)
+            self.gradients[name] = parameter.grad if earlier is None else ops.add(earlier, parameter.grad)
+            parameter.grad = None
 
     def gradient_norm(self) -> float:
         """The L2 norm over all gradients together."""
-        return math.sqrt(ops.sum_of_squares(self.gradients()))
+        return math.sqrt(ops.sum_of_squares(list(self.gradients.values())))
 
     def step(self, lr: float, norm: float) -> None:
-        """One update from the accumulated gradients, then forgets them."""
+        """One update from the collected gradients, then forgets them."""
         config = self.config
         scale = min(1.0, config.clip / (norm + 1e-6)) if config.clip else 1.0
         self.updates += 1
         for name, parameter in self.parameters.items():
             ops.adamw_(
-                parameter.data, parameter.grad, self.m[name], self.v[name], step=self.updates, lr=lr,
+                parameter.data, self.gradients.pop(name), self.m[name], self.v[name], step=self.updates, lr=lr,
                 beta1=config.beta1, beta2=config.beta2, eps=config.adam_eps,
                 weight_decay=config.weight_decay if decays(name) else 0.0, grad_scale=scale)
-            parameter.grad = None
 
     def state(self) -> dict[str, torch.Tensor]:
         """Both moments of every parameter, by name."""

@@ -13,13 +13,13 @@ PRESETS: dict[str, dict[str, Any]] = {
     "smoke": {
         "model": {"layers": 4, "width": 192, "heads": 4, "kv_heads": 2, "mlp_width": 512},
         "data": {"context": 256},
-        "train": {"steps": 900, "batch": 8, "lr": 3e-3, "warmup": 40, "max_minutes": 4.5},
+        "train": {"steps": 900, "batch": 8, "lr": 2e-3, "warmup": 40, "max_minutes": 4.5},
         "eval": {"final_tokens": 262144},
     },
     "smoke-mamba": {
         "model": {"family": "mamba", "layers": 4, "width": 192},
         "data": {"context": 256},
-        "train": {"steps": 900, "batch": 8, "lr": 3e-3, "warmup": 40, "max_minutes": 4.5},
+        "train": {"steps": 900, "batch": 8, "lr": 2e-3, "warmup": 40, "max_minutes": 4.5},
         "eval": {"final_tokens": 262144},
     },
     "10m": {

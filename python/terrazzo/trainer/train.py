@@ -111,6 +111,7 @@ def accumulate_gradients(state: State, order: TrainingOrder) -> float:
         inputs, targets = order.sequences(state.cursor + first, micro)
         loss = state.model(torch.from_numpy(inputs), torch.from_numpy(targets))
         loss.backward(torch.full_like(loss, micro / batch))
+        state.optimizer.collect()
         total += loss.item() * (micro / batch)
     return total
 

@@ -64,7 +64,7 @@ def test_accumulation_gives_the_same_gradient(tiny: Tiny, tmp_path: Path):
         config = tiny(f"train.micro_batch={micro}")
         state = states.fresh(config, corpus.load(config.data.path, 0.2, tmp_path))
         training.accumulate_gradients(state, TrainingOrder(state.corpus.train, 32, 0))
-        gradients.append(torch.cat([gradient.flatten() for gradient in state.optimizer.gradients()]))
+        gradients.append(torch.cat([gradient.flatten() for gradient in state.optimizer.gradients.values()]))
     for other in gradients[1:]:
         assert torch.allclose(gradients[0], other, rtol=1e-3, atol=1e-6)
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Matrix product c = act(op(a) @ op(b) + bias), op(x) = x or its transpose.
+
+Blocks of BM x BN of the result, summed over K in steps of BK in fp32; programs are ordered in groups of rows so that
+neighbours share their panels of b (the order of Goto and van de Geijn 2008, and of Triton's tutorial). a: [M, K], b:
+[K, N], c: [M, N], bias: [N]; fp32, bf16 or fp16.
+"""
+
+import numpy as np
+
+import terrazzo as tz
+import terrazzo.language as tl
+
+from . import arrays
+
+ACTIVATIONS = (None, "relu", "silu", "gelu")
+
+
+@tz.jit
+def matmul_kernel(
+    a, b, c, bias, M, N, K, sam, sak, sbk, sbn, scm, scn,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, ACTIVATION: tl.constexpr,
+):  # fmt: skip
+    pid = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    first = (pid // (GROUP * columns)) * GROUP
+    size = min(rows - first, GROUP)
+    pm = first + (pid % (GROUP * columns)) % size
+    pn = (pid % (GROUP * columns)) // size
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    m_left, n_left = M - pm * BM, N - pn * BN
+    pa = a + (pm * BM).to(tl.int64) * sam + m[:, None] * sam + k[None, :] * sak
+    pb = b + (pn * BN).to(tl.int64) * sbn + k[:, None] * sbk + n[None, :] * sbn
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        k_left = K - start
+        x = tl.load(pa, mask=(m[:, None] < m_left) & (k[None, :] < k_left), other=0.0)
+        y = tl.load(pb, mask=(k[:, None] < k_left) & (n[None, :] < n_left), other=0.0)
+        acc = tl.dot(x, y, acc)
+        pa += BK * sak
+        pb += BK * sbk
+    if bias is not None:
+        acc += tl.load(bias + pn * BN + n, mask=n < n_left, other=0.0).to(tl.float32)[None, :]
+    if ACTIVATION == "relu":
+        acc = tl.maximum(acc, 0.0)
+    elif ACTIVATION == "silu":
+        acc = acc * tl.sigmoid(acc)
+    elif ACTIVATION == "gelu":
+        acc = 0.5 * acc * (1.0 + tl.erf(acc * 0.7071067811865476))
+    pc = c + (pm * BM).to(tl.int64) * scm + (pn * BN).to(tl.int64) * scn + m[:, None] * scm + n[None, :] * scn
+    tl.store(pc, acc.to(c.dtype.element_ty), mask=(m[:, None] < m_left) & (n[None, :] < n_left))
+
+
+def _blocks(m, n, k):
+    """Block sizes: the accumulators' panel stays in the second-level cache, no larger than the problem."""
+    return min(128, m), min(256, n), min(128, k)
+
+
+def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
+    """act(op(a) @ op(b) + bias) in the dtype of a; `out` receives it if given. Raises ValueError naming the argument."""
+    arrays.check("a", a, rank=2, dtypes=arrays.FLOATS)
+    sam, sak = arrays.strides(a)
+    sbk, sbn = arrays.strides(b)
+    m, k = a.shape
+    if trans_a:
+        m, k, sam, sak = k, m, sak, sam
+    if trans_b:
+        sbk, sbn = sbn, sbk
+    arrays.check("b", b, shape=(None, k) if trans_b else (k, None), dtypes=(arrays.dtype_name(a),))
+    n = b.shape[0] if trans_b else b.shape[1]
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"'activation': expected one of {ACTIVATIONS}, found {activation!r}")
+    if bias is not None:
+        arrays.check("bias", bias, shape=(n,), dtypes=arrays.FLOATS)
+        bias = arrays.contiguous(bias)
+    c = arrays.empty((m, n), like=a) if out is None else out
+    arrays.check("out", c, shape=(m, n), dtypes=arrays.FLOATS)
+    if m == 0 or n == 0:
+        return c
+    bm, bn, bk = _blocks(m, n, max(k, 1))
+    grid = (tz.cdiv(m, bm) * tz.cdiv(n, bn),)
+    matmul_kernel[grid](
+        a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), BM=bm, BN=bn, BK=bk, GROUP=4,
+        ACTIVATION=activation,
+    )  # fmt: skip
+    return c
+
+
+def reference(a, b, bias=None, activation=None):
+    """c in fp64."""
+    c = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+    c = c if bias is None else c + np.asarray(bias, np.float64)
+    if activation == "relu":
+        return np.maximum(c, 0)
+    if activation == "silu":
+        return c / (1 + np.exp(-c))
+    if activation == "gelu":
+        import math
+
+        return 0.5 * c * (1 + np.vectorize(math.erf)(c / np.sqrt(2)))
+    return c
