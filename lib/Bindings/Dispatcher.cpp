@@ -13,6 +13,7 @@
 
 #include "Dispatcher.h"
 #include "Grid.h"
+#include "Modules.h"
 #include "ObjectKind.h"
 
 #include <pybind11/pybind11.h>

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir-c/IR.h"
+#include "Modules.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -226,10 +228,12 @@ public:
     MlirOperationState op =
         mlirOperationStateGet(textRef(name), state->location);
     std::vector<MlirValue> values;
+    values.reserve(operands.size());
     for (const PyValue &operand : operands)
       values.push_back(operand.value);
     mlirOperationStateAddOperands(&op, values.size(), values.data());
     std::vector<MlirNamedAttribute> attrs;
+    attrs.reserve(attributes.size());
     for (const auto &[key, text] : attributes)
       attrs.push_back(state->named(key, state->attribute(text)));
     mlirOperationStateAddAttributes(&op, attrs.size(), attrs.data());
@@ -242,6 +246,7 @@ public:
       mlirOperationStateEnableResultTypeInference(&op);
     }
     std::vector<MlirRegion> owned;
+    owned.reserve(regions);
     for (int i = 0; i < regions; ++i)
       owned.push_back(mlirRegionCreate());
     mlirOperationStateAddOwnedRegions(&op, owned.size(), owned.data());
@@ -262,6 +267,7 @@ public:
   PyBlock appendBlock(const PyRegion &region,
                       const std::vector<std::string> &argTypes) {
     std::vector<MlirType> types;
+    types.reserve(argTypes.size());
     for (const std::string &text : argTypes)
       types.push_back(state->type(text));
     std::vector<MlirLocation> locations(types.size(), state->location);
@@ -280,6 +286,7 @@ public:
     std::vector<MlirAttribute> dicts;
     for (const auto &attrs : argAttrs) {
       std::vector<MlirNamedAttribute> named;
+      named.reserve(attrs.size());
       for (const auto &[key, text] : attrs)
         named.push_back(state->named(key, state->attribute(text)));
       dicts.push_back(
@@ -367,7 +374,7 @@ public:
   StateRef state;
 };
 
-py::bytes compileModule(StateRef state, const std::string &target,
+py::bytes compileModule(const StateRef &state, const std::string &target,
                         const std::string &stages) {
   std::string bytes;
   Diagnostics diagnostics(state->context);
@@ -402,6 +409,7 @@ py::bytes compile(const py::object &source, const std::string &target,
 
 } // namespace
 
+// NOLINTNEXTLINE(readability-function-size)
 static void bindHandles(py::module_ &m) {
   py::class_<PyValue>(m, "Value")
       .def_property_readonly(

@@ -4,13 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Modules.h"
+
 #include <pybind11/pybind11.h>
 
 namespace py = pybind11;
-
-void bindIr(py::module_ &module);
-void bindRuntime(py::module_ &module);
-void bindDispatcher(py::module_ &module);
 
 PYBIND11_MODULE(_terrazzo, module) {
   module.doc() = "Terrazzo's compiler and runtime";

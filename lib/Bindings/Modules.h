@@ -1,5 +1,4 @@
-//===-- Modules.h - The parts of the extension module -------------*- C++
-//-*-===//
+//===- Modules.h - Parts of the extension module ----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -21,6 +21,7 @@ static bool isPointer(Type type) {
 /// one, and block arguments and results of control flow around it. It errs
 /// towards too many, so a read-only array is at worst refused where it need not
 /// be.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 static DenseSet<Value> derivedPointers(Value root) {
   DenseSet<Value> derived = {root};
   SmallVector<Value> pending = {root};

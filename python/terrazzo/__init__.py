@@ -48,17 +48,13 @@ from .jit import JITFunction, KernelInterface, jit
 __version__ = "0.1.0"
 
 # Imported when first used.
-_LAZY = ("aggregate", "compat", "driver", "kernels", "runtime", "testing", "tools", "trainer")
+_LAZY = ("compat", "driver", "kernels", "runtime", "testing", "tools", "trainer")
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "importlib"]
 __all__ += ["driver", "runtime", "testing", "tools"]
 
 
 def __getattr__(name):
-    if name in ("aggregate", "aggregate_replace"):
-        from . import tracing as frontend
-
-        return getattr(frontend, name)
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

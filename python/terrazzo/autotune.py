@@ -118,7 +118,7 @@ class Autotuner(Wrapper):
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self._do_bench = do_bench
-        self._times = {"warmup": 25 if warmup is None else warmup, "rep": 100 if rep is None else rep}
+        self._times = (25 if warmup is None else warmup, 100 if rep is None else rep)
         self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
         self.best_config = self.bench_time = None
         self.configs_timings = {}
@@ -132,7 +132,7 @@ class Autotuner(Wrapper):
             return self._do_bench
         from .testing import do_bench
 
-        return lambda call, quantiles: do_bench(call, quantiles=quantiles, **self._times)
+        return lambda call, quantiles: do_bench(call, *self._times, quantiles=quantiles)
 
     def _reset(self, arguments, reset_only=False):
         for name in self.reset_to_zero:
@@ -268,7 +268,7 @@ class Autotuner(Wrapper):
                 )
             if len(configs) > top:
                 times = {c: self.perf_model(**{**named, **kwargs, **c.all_kwargs()}) for c in configs}
-                configs = sorted(configs, key=times.get)[:top]
+                configs = sorted(configs, key=times.__getitem__)[:top]
         return configs
 
     def run(self, *args, **kwargs):

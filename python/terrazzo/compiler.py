@@ -62,7 +62,7 @@ def _load(fn, spec, options, target, digest, data):
 
 
 def _build(fn, spec, options, target):
-    from . import tracing as frontend
+    from . import frontend
 
     builder = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, options)
     try:

@@ -106,14 +106,14 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
     def _remember(self):
         """Keeps the text of a function that exec made; it is gone when the frames are that ran it."""
-        from .tracing.source import remember
+        from .frontend.source import remember
 
         remember(self.fn)
 
     @property
     def src(self):
         """The text of the function, without what is left of `def`."""
-        from . import tracing as frontend
+        from . import frontend
 
         return frontend.source_of(self.fn).text
 
@@ -149,7 +149,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
         The base class calls it when something changed.
         """
-        from . import tracing as frontend
+        from . import frontend
 
         with self._lock:
             for parameter in self.params:

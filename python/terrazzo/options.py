@@ -5,9 +5,10 @@ Options of all targets are known everywhere, so that a kernel tuned for one runs
 has no use for, and only what it has a use for makes it compile again.
 """
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 from .errors import ArgumentError
 
@@ -24,12 +25,12 @@ class Option:
 def _at_least(low, power_of_two=False, optional=False):
     what = f"an integer of at least {low}" + (", a power of two" if power_of_two else "")
 
-    def check(name, value):
+    def check(name, value: Any):
         if value is None and optional:
             return None
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
             raise ArgumentError(f"option '{name}' is {value!r}, expected {what}")
-        number = int(value)
+        number = operator.index(value)
         if number < low or (power_of_two and number & (number - 1)):
             raise ArgumentError(f"option '{name}' is {number}, expected {what}")
         return number

@@ -2,9 +2,11 @@
 """Measuring and comparing: do_bench, Benchmark and perf_report, assert_close."""
 
 import functools
+import importlib
 import math
 import os
 import time
+from typing import Any
 
 import numpy as np
 
@@ -79,14 +81,21 @@ def _as_array(x):
     return x.astype(np.float32) if x.dtype.name.startswith(("bfloat", "float8", "float16")) else x
 
 
+def _tolerance(given: Any, dtype, default) -> float:
+    if given is None:
+        return default
+    found: Any = given(dtype) if callable(given) else given
+    return found
+
+
 def assert_close(x, y, atol=None, rtol=None, err_msg=""):
     """Raises AssertionError unless |x - y| <= atol + rtol * |y|, for arrays, tensors and numbers.
 
     The tolerances (default 1e-2 and 0) may be functions of the dtype.
     """
     kind = getattr(x, "dtype", None)
-    atol = 1e-2 if atol is None else atol(kind) if callable(atol) else atol
-    rtol = 0.0 if rtol is None else rtol(kind) if callable(rtol) else rtol
+    atol = _tolerance(atol, kind, 1e-2)
+    rtol = _tolerance(rtol, kind, 0.0)
     x, y = _as_array(x), _as_array(y)
     if x.size > 1 or y.size > 1:
         np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, equal_nan=True, err_msg=err_msg)
@@ -204,9 +213,7 @@ class Mark:
 
 
 def _frame(rows, columns):
-    import pandas
-
-    return pandas.DataFrame([{c: row[c] for c in columns} for row in rows])
+    return importlib.import_module("pandas").DataFrame([{c: row[c] for c in columns} for row in rows])
 
 
 def perf_report(benchmarks):
@@ -214,17 +221,22 @@ def perf_report(benchmarks):
     return functools.partial(Mark, benchmarks=benchmarks)
 
 
+def _least(fn) -> float:
+    times: Any = do_bench(fn, 20, 60, return_mode="min")
+    return times
+
+
 def get_dram_gbps(device=None):
     """Bytes per nanosecond that memory delivers, measured by copying 256 MiB."""
     source = np.ones(32 << 20, np.float64)
     target = np.empty_like(source)
-    return 2 * source.nbytes / (do_bench(lambda: np.copyto(target, source), 20, 60, return_mode="min") * 1e6)
+    return 2 * source.nbytes / (_least(lambda: np.copyto(target, source)) * 1e6)
 
 
 def get_max_tensorcore_tflops(dtype, clock_rate=None, device=None):
     """Teraflops of matrix multiplication that numpy reaches; there are no tensor cores on this target."""
     a = np.ones((1024, 1024), np.float32)
-    return 2 * 1024**3 / (do_bench(lambda: a @ a, 20, 60, return_mode="min") * 1e9)
+    return 2 * 1024**3 / (_least(lambda: a @ a) * 1e9)
 
 
 get_max_simd_tflops = get_max_tensorcore_tflops

@@ -205,6 +205,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   return result;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 LogicalResult Lowering::lowerIf(scf::IfOp op) {
   SmallVector<Buffer> destinations;
   SmallVector<Type> types;
@@ -256,6 +257,7 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
   return success();
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
 LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
   Block &before = op.getBefore().front(), &after = op.getAfter().front();
   auto condition = cast<scf::ConditionOp>(before.getTerminator());

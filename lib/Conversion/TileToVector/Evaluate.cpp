@@ -127,6 +127,7 @@ Val Lowering::eval(Value tile, const Coords &at) {
   return result;
 }
 
+// NOLINTNEXTLINE(readability-function-size)
 Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
   assert(op && "a tile that is no op's result must be in a buffer");
   b.setLoc(op->getLoc());

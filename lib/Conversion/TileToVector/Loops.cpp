@@ -118,6 +118,7 @@ void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim,
 //===----------------------------------------------------------------------===//
 
 /// By how many elements a tile of integers or pointers moves along a dimension.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
                                              int depth) {
   Operation *op = tile.getDefiningOp();
@@ -174,6 +175,7 @@ std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
   return std::nullopt;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots,
                                 int64_t preferred) {
   int64_t rank = shape.size();
@@ -445,6 +447,7 @@ static bool isWrittenBetween(Value tile, Operation *root) {
   return false;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 void Lowering::classify(Operation *op) {
   for (Value result : op->getResults()) {
     auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -574,6 +577,7 @@ static bool mayFuse(tile::LoadOp load, tile::StoreOp store) {
   return from != to && isArgument(from) && isArgument(to);
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 void Lowering::flushForWrite(Operation *write) {
   // What was read before and is needed after goes into memory now; so does what
   // this store must not overtake.

@@ -133,7 +133,7 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
     });
     return values;
   };
-  auto accumulate = [&](SmallVector<Value> values) {
+  auto accumulate = [&](const SmallVector<Value> &values) {
     total = total.empty() ? values : combine(region, total, values);
   };
   int64_t start = 0;
@@ -331,6 +331,7 @@ static Buffer sliceAt(ImplicitLocOpBuilder &b, const Buffer &buffer,
   return part;
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
 LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
   int64_t axis = op.getAxis(), saved = lanes;
   Block &block = op.getStep().front();

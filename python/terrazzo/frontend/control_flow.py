@@ -112,12 +112,12 @@ class ControlFlow:
             if not isinstance(a, Unbound):
                 then_values.append((name, a))
                 else_values.append((name, c))
-        self.close_branches(op, node, (then_end, then_values), (else_end, else_values), joined)
+        self.close_branches(op, condition, node, (then_end, then_values), (else_end, else_values), joined)
         for name, value in joined.items():
             self.names[name] = value
             self.frame.assigned_at[name] = else_places.get(name) or then_places.get(name) or node
 
-    def close_branches(self, op, node, then, otherwise, joined):
+    def close_branches(self, op, condition, node, then, otherwise, joined):
         """Gives a scf.if its yields and results, and puts the results into `joined`."""
         types = []
         for end, values in (then, otherwise):
@@ -128,8 +128,12 @@ class ControlFlow:
             self.locate(node)
             self.b.create("scf.yield", [leaf.handle for leaf in leaves], {}, [])
             self.b.set_insertion_point_to_end(before)
-        op = op.with_results(types)
-        results = iter(op.results)
+        self.locate(node)
+        whole = self.b.create("scf.if", [condition.handle], {}, types, regions=2)
+        for i in (0, 1):
+            whole.region(i).take_body(op.region(i))
+        op.erase()
+        results = iter(whole.results)
         for name, value in then[1]:
             leaves = iter([tensor(next(results), leaf.type) for leaf in flatten(value)])
             joined[name] = unflatten(value, leaves)
@@ -158,12 +162,15 @@ class ControlFlow:
         if same_types(a2, c2):
             return a2, c2
         if is_static(a2) or is_static(c2):
-            unbound = Unbound(f"is {type_text(a)} in one branch of an 'if' and {type_text(c)} in the other, and which is "
-                              "known at run time only")
+            unbound = Unbound(
+                f"is {type_text(a)} in one branch of an 'if' and {type_text(c)} in the other, and which is "
+                "known at run time only"
+            )
             return unbound, unbound
         what = "the returned value" if name == RESULT else f"variable '{name}'"
-        raise self.error(place, f"{what} has type {type_text(a2)} in one branch and {type_text(c2)} in the other; "
-                         "both must agree")
+        raise self.error(
+            place, f"{what} has type {type_text(a2)} in one branch and {type_text(c2)} in the other; both must agree"
+        )
 
     def at_end(self, block, action):
         """Runs `action` with operations going to the end of a block."""
@@ -194,9 +201,11 @@ class ControlFlow:
         names_a, names_c = {**then_names, "$value": a}, {**else_names, "$value": c}
         x, y = self.join("$value", names_a, names_c, then_end, else_end, node)
         if isinstance(x, Unbound):
-            raise self.error(node, f"the two sides are {type_text(a)} and {type_text(c)}; which is known at run time only")
+            raise self.error(
+                node, f"the two sides are {type_text(a)} and {type_text(c)}; which is known at run time only"
+            )
         joined = {}
-        self.close_branches(op, node, (then_end, [("$value", x)]), (else_end, [("$value", y)]), joined)
+        self.close_branches(op, condition, node, (then_end, [("$value", x)]), (else_end, [("$value", y)]), joined)
         return joined["$value"]
 
     # ---------------------------------------------------------------- loops over compile-time sequences
@@ -212,11 +221,17 @@ class ControlFlow:
         self.unrolled(node, items)
         self.after_loop(node)
 
+    def loop_body(self, node):
+        """Executes the body of a loop once."""
+        self.frame.loops += 1
+        self.block(node.body)
+        self.frame.loops -= 1
+
     def unrolled(self, node, items):
         """One iteration behind the other."""
         for position, item in enumerate(items):
             self.bind(node.target, item)
-            self.block(node.body)
+            self.loop_body(node)
             code = self.names[EXIT]
             if not isinstance(code, tensor):
                 if unwrap(code) in (BREAK, RETURN):
@@ -298,26 +313,33 @@ class ControlFlow:
         """A counted loop: scf.for, or scf.while if it may be left early."""
         first, last, by = bounds
         if leaves_loop(node.body):
+
             def enter():
                 self.bind(node.target, self.guarded(node, lambda: induction(self.names["$index"])))
 
-            self.while_loop(node, {"$index": first}, lambda: self.names["$index"] < last, enter,
-                            lambda: self.names["$index"] + by)
+            self.while_loop(
+                node, {"$index": first}, lambda: self.names["$index"] < last, enter, lambda: self.names["$index"] + by
+            )
             return
         carried = self.carried_names(node, node.body)
         carried.pop(EXIT, None)
         values = {name: self.guarded(node, lambda v=v: materialize(v)) for name, v in carried.items()}
         leaves = [leaf for v in values.values() for leaf in flatten(v)]
         self.locate(node)
-        op = self.b.create("scf.for", [v.handle for v in (first, last, by, *leaves)], _hints(sequence),
-                           [leaf.type.ir for leaf in leaves], regions=1)
+        op = self.b.create(
+            "scf.for",
+            [v.handle for v in (first, last, by, *leaves)],
+            _hints(sequence),
+            [leaf.type.ir for leaf in leaves],
+            regions=1,
+        )
         before, names = self.b.insertion_point, dict(self.names)
         block = self.b.append_block(op.region(0), [first.type.ir] + [leaf.type.ir for leaf in leaves])
         self.b.set_insertion_point_to_end(block)
         self.rebind(values, block.args[1:])
         index = tensor(block.args[0], first.type)
         self.bind(node.target, self.guarded(node, lambda: induction(index)))
-        self.block(node.body)
+        self.loop_body(node)
         self.names[EXIT] = constexpr(LIVE)  # only continue, which ends here
         out = self.next_values(node, values)
         self.locate(node)
@@ -356,7 +378,7 @@ class ControlFlow:
         self.names[EXIT] = constexpr(LIVE)
         if enter is not None:
             enter()
-        self.block(node.body)
+        self.loop_body(node)
         if may_leave:
             if isinstance(self.names[EXIT], tensor):
                 self.names[EXIT] = self.without(node, CONTINUE)
@@ -396,14 +418,14 @@ class ControlFlow:
         found = []
 
         def body():
-            for name, place in assigned_names(node.body).items():
+            for name in assigned_names(node.body):
                 if name in self.names and not isinstance(self.names[name], Unbound) and name not in (EXIT, RESULT):
                     self.names[name] = materialize(self.names[name])
             if isinstance(node, ast.For):
                 self.bind(node.target, self.names["$index"])
             self.names[EXIT] = constexpr(LIVE)
             self.names.pop(RESULT, None)
-            self.block(node.body)
+            self.loop_body(node)
             found.append(self.names.get(RESULT))
 
         self.in_block(op.region(0), body)
@@ -477,8 +499,11 @@ class ControlFlow:
                     new = self.narrow_literal(name, old, new)
             if not same_types(old, new):
                 label = "the returned value" if name == RESULT else f"variable '{name}'"
-                raise self.error(place, f"{label} has type {type_text(old)} before the loop and {type_text(new)} at the end "
-                                 "of its body; a variable of a run-time loop keeps its type: cast one of them")
+                raise self.error(
+                    place,
+                    f"{label} has type {type_text(old)} before the loop and {type_text(new)} at the end "
+                    "of its body; a variable of a run-time loop keeps its type: cast one of them",
+                )
             out.extend(flatten(new))
         return out
 
@@ -496,8 +521,9 @@ class ControlFlow:
         self.frame.assigned_at = places
         for name in inner:
             if name not in names and name not in (EXIT, RESULT):
-                self.names[name] = Unbound("is first assigned inside a loop, so it may have no value behind it; assign it "
-                                           "before the loop")
+                self.names[name] = Unbound(
+                    "is first assigned inside a loop, so it may have no value behind it; assign it before the loop"
+                )
             elif name in names and name not in values and name not in (EXIT, RESULT):
                 self.check_unchanged(name, names[name], inner[name])
 
@@ -505,8 +531,9 @@ class ControlFlow:
         """A compile-time variable that a run-time loop assigns is not usable behind it."""
         if isinstance(before, Unbound) or name in constexpr_names([place] if isinstance(place, ast.stmt) else []):
             return
-        self.names[name] = Unbound(f"is {type_text(before)} before a loop that assigns it, so its value is not known "
-                                   "behind the loop")
+        self.names[name] = Unbound(
+            f"is {type_text(before)} before a loop that assigns it, so its value is not known behind the loop"
+        )
 
     def forget_inner(self, node, trips, last):
         """The loop variable behind the loop: Python's value where the loop ran for sure."""
@@ -515,8 +542,9 @@ class ControlFlow:
         if trips and not leaves_loop(node.body):
             self.names[node.target.id] = last()
         elif node.target.id != "_":
-            self.names[node.target.id] = Unbound("is the variable of a loop that may not have run, so it may have no value "
-                                                 "here")
+            self.names[node.target.id] = Unbound(
+                "is the variable of a loop that may not have run, so it may have no value here"
+            )
 
 
 class _Typed(tensor):

@@ -21,8 +21,9 @@ def build_module(fn, arg_types, constexprs, arg_attrs, options):
     """Traces a kernel and gives the ir.Builder of its module.
 
     `arg_types` maps run-time parameters to dtypes, pointer types, or tuple types of them; `constexprs` maps the others
-    to their values; `arg_attrs` maps parameters ("name", or "name.0" for members of tuples) to {"tile.divisibility": 16}
-    or {"equal_to": 1}; `options` is a dict in which "debug" arms device_assert. Raises CompileError.
+    to their values; `arg_attrs` maps parameters ("name", or "name.0" for members of tuples) to facts, which are
+    {"tile.divisibility": 16} or {"equal_to": 1}; `options` is a dict in which "debug" arms device_assert. Raises
+    CompileError.
     """
     outcome = {}
 

@@ -3,7 +3,8 @@
 for the gradient (its clipping), which is read once and never written.
 
 p, g, m, v have one shape; moments are fp32, arithmetic too. With g' = g grad_scale:
-m = b1 m + (1 - b1) g'; v = b2 v + (1 - b2) g'^2; p = p (1 - lr wd) - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+m = b1 m + (1 - b1) g'; v = b2 v + (1 - b2) g'^2;
+p = p (1 - lr wd) - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
 """
 
 import math
@@ -19,9 +20,7 @@ BLOCK = 2048
 
 
 @tz.jit
-def adamw_kernel(
-    p, g, m, v, n, grad_scale, b1, one_b1, b2, one_b2, root, eps, rate, keep, BLOCK: tl.constexpr
-):
+def adamw_kernel(p, g, m, v, n, grad_scale, b1, one_b1, b2, one_b2, root, eps, rate, keep, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     pi = tl.load(p + i, mask=inside, other=0.0).to(tl.float32)
@@ -47,8 +46,22 @@ def adamw(p, g, m, v, *, step, lr, beta1=0.9, beta2=0.95, eps=1e-8, weight_decay
             raise ValueError(f"'{name}': expected a contiguous array, found strides {list(arrays.strides(array))}")
     n = arrays.numel(p)
     adamw_kernel[(tz.cdiv(n, BLOCK),)](
-        p, arrays.contiguous(g), m, v, n, float(grad_scale), beta1, 1.0 - beta1, beta2, 1.0 - beta2,
-        1.0 / math.sqrt(1.0 - beta2**step), eps, lr / (1.0 - beta1**step), 1.0 - lr * weight_decay, BLOCK=BLOCK)
+        p,
+        arrays.contiguous(g),
+        m,
+        v,
+        n,
+        float(grad_scale),
+        beta1,
+        1.0 - beta1,
+        beta2,
+        1.0 - beta2,
+        1.0 / math.sqrt(1.0 - beta2**step),
+        eps,
+        lr / (1.0 - beta1**step),
+        1.0 - lr * weight_decay,
+        BLOCK=BLOCK,
+    )
 
 
 def reference(p, g, m, v, step, lr, beta1=0.9, beta2=0.95, eps=1e-8, weight_decay=0.0, grad_scale=1.0):

@@ -84,7 +84,10 @@ def rows(x: Any) -> tuple[int, int]:
 
 
 def check(
-    name: str, array: Any, rank: int | None = None, shape: Sequence[int | None] | None = None,
+    name: str,
+    array: Any,
+    rank: int | None = None,
+    shape: Sequence[int | None] | None = None,
     dtypes: Sequence[str] | None = None,
 ) -> None:
     """Raises a ValueError that names the argument when it is not as expected; None in a shape accepts any extent."""

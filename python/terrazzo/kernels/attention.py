@@ -59,7 +59,9 @@ def attention_forward_kernel(
         vt = tl.load(v + (s + n)[:, None] * D + d[None, :], mask=(s + n)[:, None] < S, other=0.0)
         acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None])
         top = new_top
-    tl.store(o + bh * T * D + m[:, None] * D + d[None, :], (acc / total[:, None]).to(o.dtype.element_ty), mask=m[:, None] < T)
+    tl.store(
+        o + bh * T * D + m[:, None] * D + d[None, :], (acc / total[:, None]).to(o.dtype.element_ty), mask=m[:, None] < T
+    )
     tl.store(lse + bh * T + m, (top + tl.log2(total)) * LN2, mask=m < T)
 
 

@@ -39,7 +39,9 @@ def conv1d_kernel(x, w, bias, y, L, E, W: tl.constexpr, SILU: tl.constexpr, BL: 
     acc = pre_activation(x, w, bias, b, t, e, L, E, W)
     if SILU:
         acc = acc * tl.sigmoid(acc)
-    tl.store(y + (b * L + t)[:, None] * E + e[None, :], acc.to(y.dtype.element_ty), mask=(t < L)[:, None] & (e < E)[None, :])
+    tl.store(
+        y + (b * L + t)[:, None] * E + e[None, :], acc.to(y.dtype.element_ty), mask=(t < L)[:, None] & (e < E)[None, :]
+    )
 
 
 @tz.jit
@@ -68,7 +70,11 @@ def conv1d_dx_kernel(dz, w, dx, L, E, W: tl.constexpr, BL: tl.constexpr, BE: tl.
         p = t + (W - 1 - i)
         g = tl.load(dz + (b * L + p)[:, None] * E + e[None, :], mask=(p < L)[:, None] & (e < E)[None, :], other=0.0)
         acc += g * tl.load(w + e * W + i, mask=e < E, other=0.0).to(tl.float32)[None, :]
-    tl.store(dx + (b * L + t)[:, None] * E + e[None, :], acc.to(dx.dtype.element_ty), mask=(t < L)[:, None] & (e < E)[None, :])
+    tl.store(
+        dx + (b * L + t)[:, None] * E + e[None, :],
+        acc.to(dx.dtype.element_ty),
+        mask=(t < L)[:, None] & (e < E)[None, :],
+    )
 
 
 @tz.jit

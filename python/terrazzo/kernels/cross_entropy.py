@@ -123,7 +123,8 @@ def cross_entropy_backward(dloss, logits, targets, lse, ignore_index=-100, scale
     block = min(N, 4096)
     rows = row_tile(block)
     cross_entropy_backward_kernel[(tz.cdiv(M, rows), tz.cdiv(N, block))](
-        logits, targets, lse, dloss, scale, dlogits, M, N, ignore_index, stride, ROWS=rows, BLOCK=block)
+        logits, targets, lse, dloss, scale, dlogits, M, N, ignore_index, stride, ROWS=rows, BLOCK=block
+    )
     return dlogits
 
 

@@ -48,7 +48,7 @@ def add(*xs):
     rest = [arrays.contiguous(x) for x in xs]
     total, n = rest.pop(0), arrays.numel(xs[0])
     while rest:
-        terms, rest = (rest[:3] + [None, None])[:3], rest[3:]
+        terms, rest = [*rest[:3], None, None][:3], rest[3:]
         y = arrays.empty_like(total)
         add_kernel[(tz.cdiv(n, BLOCK),)](total, *terms, y, n, BLOCK=BLOCK)
         total = y

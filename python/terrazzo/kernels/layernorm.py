@@ -155,8 +155,7 @@ def layernorm_backward(dy, x, w, mean, rstd):
         layernorm_wide_dx_kernel[(M,)](dy, x, w, mean, rstd, dx, N, BLOCK=block)
         layernorm_wide_dw_kernel[grid](dy, x, mean, rstd, partial_w, partial_b, M, N, chunk, BLOCK=block)
     else:
-        layernorm_backward_kernel[(programs,)](
-            dy, x, w, mean, rstd, dx, partial_w, partial_b, M, chunk, N=N, ROWS=rows)
+        layernorm_backward_kernel[(programs,)](dy, x, w, mean, rstd, dx, partial_w, partial_b, M, chunk, N=N, ROWS=rows)
     return dx, sum_partials(partial_w, w.dtype), sum_partials(partial_b, w.dtype)
 
 

@@ -57,7 +57,7 @@ def _blocks(m, n, k):
 
 
 def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
-    """act(op(a) @ op(b) + bias) in the dtype of a; `out` receives it if given. Raises ValueError naming the argument."""
+    """act(op(a) @ op(b) + bias) in the dtype of a; `out` receives it if given. Raises ValueError."""
     arrays.check("a", a, rank=2, dtypes=arrays.FLOATS)
     sam, sak = arrays.strides(a)
     sbk, sbn = arrays.strides(b)

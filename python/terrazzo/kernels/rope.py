@@ -52,8 +52,18 @@ def rotate(x, cos, sin, backward=False):
         y = arrays.empty(x.shape, x)
     block = max(1, min(64, 2048 // D))
     rope_kernel[(tz.cdiv(T, block), B * H)](
-        x, arrays.contiguous(cos), arrays.contiguous(sin), y, H, T, *arrays.strides(x)[:3], *arrays.strides(y)[:3],
-        HALF=D // 2, BT=block, BACKWARD=backward)
+        x,
+        arrays.contiguous(cos),
+        arrays.contiguous(sin),
+        y,
+        H,
+        T,
+        *arrays.strides(x)[:3],
+        *arrays.strides(y)[:3],
+        HALF=D // 2,
+        BT=block,
+        BACKWARD=backward,
+    )
     return y
 
 

@@ -4,10 +4,10 @@
     dt = softplus(delta + delta_bias)          (or delta as it is)
     h[t] = exp(dt[t] A) h[t-1] + dt[t] u[t] B[t],   y[t] = C[t] . h[t] + D u[t],   out = y silu(z)
 
-u, delta, z, out: [Bt, L, E]; A: [E, N]; B, C: [Bt, L, N]; D, delta_bias: [E]; states in fp32. Time is walked in chunks by
-tl.recurrence with the state of a block of channels in the carry; the state at the start of each chunk is saved, and the
-backward pass recomputes a chunk's states from it before it walks the chunk from its end. Sums over channels and batch
-go through partial results of fixed order, so gradients are deterministic.
+u, delta, z, out: [Bt, L, E]; A: [E, N]; B, C: [Bt, L, N]; D, delta_bias: [E]; states in fp32. Time is walked in chunks
+by tl.recurrence with the state of a block of channels in the carry; the state at the start of each chunk is saved, and
+the backward pass recomputes a chunk's states from it before it walks the chunk from its end. Sums over channels and
+batch go through partial results of fixed order, so gradients are deterministic.
 """
 
 import numpy as np
@@ -132,7 +132,7 @@ def scan_backward_kernel(
         bt = load_chunk(B, b, t, n, L, N)
         ct = load_chunk(C, b, t, n, L, N)
         dy = load_chunk(dout, b, t, e, L, E)
-        g = dy
+        g, zt, s = dy, dy, dy
         if z is not None:
             zt = load_chunk(z, b, t, e, L, E)
             s = tl.sigmoid(zt)
@@ -144,7 +144,9 @@ def scan_backward_kernel(
         )
         du_t, ddt, dB_t, dC_t, y = outs
         if z is not None:
-            tl.store(dz + at, (g * (y + ut * skip[None, :]) * s * (1.0 + zt * (1.0 - s))).to(dz.dtype.element_ty), mask=mask)
+            tl.store(
+                dz + at, (g * (y + ut * skip[None, :]) * s * (1.0 + zt * (1.0 - s))).to(dz.dtype.element_ty), mask=mask
+            )
         tl.store(du + at, (du_t + dy * skip[None, :]).to(du.dtype.element_ty), mask=mask)
         if SOFTPLUS:
             ddt = ddt * tl.sigmoid(raw)

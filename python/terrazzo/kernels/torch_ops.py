@@ -93,9 +93,7 @@ class _Linear(Function):
 
 class _Attention(Function):
     @staticmethod
-    def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, slopes: Tensor | None
-    ) -> Tensor:
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, slopes: Tensor | None) -> Tensor:
         o, lse = _attention.attention_forward(q, k, v, causal, scale, alibi_slopes=slopes)
         ctx.save_for_backward(q, k, v, o, lse, slopes)
         ctx.causal, ctx.scale = causal, scale
@@ -154,7 +152,8 @@ class _CrossEntropy(Function):
     def backward(ctx: Any, dmean: Tensor) -> Any:
         logits, targets, lse, inverse = ctx.saved_tensors
         dlogits = _cross_entropy.cross_entropy_backward(
-            dmean.view(1), logits, targets, lse, ctx.ignore_index, scale=inverse)
+            dmean.view(1), logits, targets, lse, ctx.ignore_index, scale=inverse
+        )
         return dlogits, None, None
 
 
@@ -265,7 +264,11 @@ def linear(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def attention(
-    q: Tensor, k: Tensor, v: Tensor, causal: bool = True, scale: float | None = None,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    causal: bool = True,
+    scale: float | None = None,
     alibi_slopes: Tensor | None = None,
 ) -> Tensor:
     """softmax(q k^T scale + alibi) v for q [B, H, T, D] and k, v [B, K, T, D], K dividing H; any strides."""
@@ -273,8 +276,15 @@ def attention(
 
 
 def selective_scan(
-    u: Tensor, delta: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor | None = None, z: Tensor | None = None,
-    delta_bias: Tensor | None = None, delta_softplus: bool = False,
+    u: Tensor,
+    delta: Tensor,
+    A: Tensor,
+    B: Tensor,
+    C: Tensor,
+    D: Tensor | None = None,
+    z: Tensor | None = None,
+    delta_bias: Tensor | None = None,
+    delta_softplus: bool = False,
 ) -> Tensor:
     """The recurrence of Mamba: u, delta, z [B, T, E], A [E, N], B, C [B, T, N], D, delta_bias [E]."""
     return _SelectiveScan.apply(delta_softplus, u, delta, A, B, C, D, z, delta_bias)
@@ -331,9 +341,30 @@ def sum_of_squares(xs: list[Tensor]) -> float:
 
 
 def adamw_(
-    p: Tensor, g: Tensor, m: Tensor, v: Tensor, *, step: int, lr: float, beta1: float = 0.9, beta2: float = 0.95,
-    eps: float = 1e-8, weight_decay: float = 0.0, grad_scale: float = 1.0,
+    p: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    *,
+    step: int,
+    lr: float,
+    beta1: float = 0.9,
+    beta2: float = 0.95,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    grad_scale: float = 1.0,
 ) -> None:
     """One AdamW update of p, m and v in place, from the gradient g times grad_scale."""
-    _adamw.adamw(p, g, m, v, step=step, lr=lr, beta1=beta1, beta2=beta2, eps=eps, weight_decay=weight_decay,
-                 grad_scale=grad_scale)
+    _adamw.adamw(
+        p,
+        g,
+        m,
+        v,
+        step=step,
+        lr=lr,
+        beta1=beta1,
+        beta2=beta2,
+        eps=eps,
+        weight_decay=weight_decay,
+        grad_scale=grad_scale,
+    )

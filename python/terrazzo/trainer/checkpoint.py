@@ -46,7 +46,11 @@ def _meta_digest(meta: dict[str, Any]) -> str:
 
 
 def save(
-    run: Path, step: int, model: dict[str, torch.Tensor], optimizer: dict[str, torch.Tensor], meta: dict[str, Any],
+    run: Path,
+    step: int,
+    model: dict[str, torch.Tensor],
+    optimizer: dict[str, torch.Tensor],
+    meta: dict[str, Any],
     keep: int,
 ) -> Path:
     """Writes the checkpoint of `step` in one visible step, then drops all but the newest `keep`."""
@@ -157,5 +161,7 @@ def match_tensors(have: dict[str, torch.Tensor], want: dict[str, torch.Tensor], 
     for name, tensor in want.items():
         found = have[name]
         if found.shape != tensor.shape or found.dtype != tensor.dtype:
-            raise CheckpointError(f"{source}: tensor '{name}' expected {tensor.dtype} {list(tensor.shape)}, "
-                                  f"found {found.dtype} {list(found.shape)}")
+            raise CheckpointError(
+                f"{source}: tensor '{name}' expected {tensor.dtype} {list(tensor.shape)}, "
+                f"found {found.dtype} {list(found.shape)}"
+            )

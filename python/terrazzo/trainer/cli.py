@@ -29,8 +29,9 @@ def parser() -> argparse.ArgumentParser:
     verbs = top.add_subparsers(dest="verb", required=True, metavar="{train,resume,eval,sample,compare}")
     train = verbs.add_parser("train", help="start a run from a preset, a YAML recipe, and key=value overrides")
     train.add_argument("settings", nargs="*", metavar="RECIPE|KEY=VALUE")
-    train.add_argument("--preset", metavar="NAME",
-                       help=f"{', '.join(presets.PRESETS)} (smoke, unless there is a recipe)")
+    train.add_argument(
+        "--preset", metavar="NAME", help=f"{', '.join(presets.PRESETS)} (smoke, unless there is a recipe)"
+    )
     train.add_argument("--run", metavar="DIR", help="the run's folder; the same as run.dir=DIR")
     train.set_defaults(do=_train)
     for name, do, text in (
@@ -119,8 +120,9 @@ def _train(options: argparse.Namespace) -> int:
     from .train import train
 
     if checkpoint.available(run):
-        raise ConfigError(f"run.dir: {run} already holds checkpoints; continue it with 'resume {run}', "
-                          "or choose another folder")
+        raise ConfigError(
+            f"run.dir: {run} already holds checkpoints; continue it with 'resume {run}', or choose another folder"
+        )
     return train(config, run)
 
 
@@ -169,8 +171,9 @@ def _eval(options: argparse.Namespace) -> int:
     from .trigram import Trigram
 
     state = _load(options)
-    score = evaluate(state.model, state.corpus, state.config.eval, state.config.eval.final_tokens,
-                     Trigram(state.corpus.train))
+    score = evaluate(
+        state.model, state.corpus, state.config.eval, state.config.eval.final_tokens, Trigram(state.corpus.train)
+    )
     print(f"step {state.pace.step}, {score.tokens:,} held-out bytes of {state.corpus.source}")
     print(f"model    {score.nats:.4f} nats/byte  {score.bits:.4f} bits/byte")
     print(f"trigram  {score.trigram_nats:.4f} nats/byte")

@@ -242,8 +242,18 @@ def validate(config: Config) -> None:
     """Checks what a type cannot say: ranges, and values that must fit each other."""
     model, data, train, evaluation, sample = config.model, config.data, config.train, config.eval, config.sample
     positive = {
-        "model": ["layers", "width", "heads", "kv_heads", "mlp_width", "rope_base", "state", "conv", "expand",
-                  "norm_eps"],
+        "model": [
+            "layers",
+            "width",
+            "heads",
+            "kv_heads",
+            "mlp_width",
+            "rope_base",
+            "state",
+            "conv",
+            "expand",
+            "norm_eps",
+        ],
         "data": ["context"],
         "train": ["steps", "batch", "lr", "log_every", "keep", "adam_eps"],
         "eval": ["batch"],
@@ -252,9 +262,22 @@ def validate(config: Config) -> None:
     for section, keys in positive.items():
         for key in keys:
             _require(getattr(getattr(config, section), key) > 0, f"{section}.{key}", "more than 0", config)
-    for key in ("model.dt_rank", "train.micro_batch", "train.warmup", "train.weight_decay", "train.clip", "train.seed",
-                "train.eval_every", "train.checkpoint_every", "train.max_minutes", "eval.tokens", "eval.final_tokens",
-                "sample.temperature", "sample.top_k", "sample.seed"):
+    for key in (
+        "model.dt_rank",
+        "train.micro_batch",
+        "train.warmup",
+        "train.weight_decay",
+        "train.clip",
+        "train.seed",
+        "train.eval_every",
+        "train.checkpoint_every",
+        "train.max_minutes",
+        "eval.tokens",
+        "eval.final_tokens",
+        "sample.temperature",
+        "sample.top_k",
+        "sample.seed",
+    ):
         _require(_lookup(config, key) >= 0, key, "0 or more", config)
     for key in ("data.validation", "train.beta1", "train.beta2", "eval.overlap"):
         _require(0 <= _lookup(config, key) < 1, key, "in [0, 1)", config)
@@ -299,7 +322,6 @@ def load(
 def to_yaml(config: Config) -> str:
     """The configuration as a recipe that load() accepts."""
     return yaml.safe_dump(to_dict(config), sort_keys=False)
-
 
 
 def incompatible_keys(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -99,14 +99,18 @@ def build(path: str, share: float, folder: Path) -> None:
     for name, documents in parts.items():
         if not documents or not any(documents):
             raise CorpusError(
-                f"data.path: the {name} split of {root} is empty ({len(files)} files, data.validation={share:g})")
+                f"data.path: the {name} split of {root} is empty ({len(files)} files, data.validation={share:g})"
+            )
     folder.mkdir(parents=True, exist_ok=True)
     description = {"format": FORMAT, "path": path, "root": str(root), "validation": share, "splits": {}}
     for name, documents in parts.items():
         tokens = tokenize(documents)
         write_atomic(folder / f"{name}.bin", tokens.tobytes())
         description["splits"][name] = {
-            "files": len(documents), "tokens": int(tokens.size), "sha256": sha256_file(folder / f"{name}.bin")}
+            "files": len(documents),
+            "tokens": int(tokens.size),
+            "sha256": sha256_file(folder / f"{name}.bin"),
+        }
     write_atomic(folder / "corpus.json", json.dumps(description, indent=1).encode())
 
 
@@ -124,8 +128,14 @@ def open_cache(path: str, share: float, folder: Path) -> Corpus | None:
             arrays[name] = np.memmap(file, dtype="<u2", mode="r")
         splits = description["splits"]
         digest = hashlib.sha256((splits["train"]["sha256"] + splits["validation"]["sha256"]).encode()).hexdigest()
-        return Corpus(arrays["train"], arrays["validation"], description["root"], splits["train"]["files"],
-                      splits["validation"]["files"], digest)
+        return Corpus(
+            arrays["train"],
+            arrays["validation"],
+            description["root"],
+            splits["train"]["files"],
+            splits["validation"]["files"],
+            digest,
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -134,8 +144,10 @@ def require_windows(corpus: Corpus, context: int) -> None:
     """Checks that each split is long enough for windows of `context` tokens."""
     for name, tokens in (("training", corpus.train), ("held-out", corpus.validation)):
         if tokens.size < 2 * context + 1:
-            raise CorpusError(f"data.context: windows of {context} tokens need at least {2 * context + 1} {name} "
-                              f"tokens, found {tokens.size} in {corpus.source}")
+            raise CorpusError(
+                f"data.context: windows of {context} tokens need at least {2 * context + 1} {name} "
+                f"tokens, found {tokens.size} in {corpus.source}"
+            )
 
 
 def load(path: str, share: float, folder: Path) -> Corpus:

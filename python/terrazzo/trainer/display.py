@@ -27,8 +27,11 @@ class Display:
         self._bar: Progress | None = None
         if self.console.is_terminal:
             self._bar = Progress(
-                TextColumn("step {task.completed}/{task.total}"), BarColumn(bar_width=24),
-                TextColumn("{task.fields[text]}"), console=self.console)
+                TextColumn("step {task.completed}/{task.total}"),
+                BarColumn(bar_width=24),
+                TextColumn("{task.fields[text]}"),
+                console=self.console,
+            )
             self._task = self._bar.add_task("train", total=None, text="compiling kernels")
 
     def __enter__(self) -> "Display":

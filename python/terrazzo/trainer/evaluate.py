@@ -29,9 +29,7 @@ class Score:
 
 
 @torch.no_grad()
-def evaluate(
-    model: Decoder, corpus: Corpus, config: EvalConfig, limit: int, baseline: Trigram | None = None
-) -> Score:
+def evaluate(model: Decoder, corpus: Corpus, config: EvalConfig, limit: int, baseline: Trigram | None = None) -> Score:
     """Scores about `limit` held-out tokens (0: all), spread evenly over the held-out files."""
     total, count, positions = 0.0, 0, []
     batches = held_out_batches(corpus.validation, model.context, config.overlap, limit, config.batch)

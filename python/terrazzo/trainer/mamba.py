@@ -46,7 +46,8 @@ class Mamba(nn.Module):
         b_BTN, c_BTN = ops.linear(for_b, self.to_b), ops.linear(for_c, self.to_c)
         a_EN = ops.negative_exp(self.A_log)
         y_BTE = ops.selective_scan(
-            u_BTE, delta_BTE, a_EN, b_BTN, c_BTN, D=self.D, z=z_BTE, delta_bias=self.dt_bias, delta_softplus=True)
+            u_BTE, delta_BTE, a_EN, b_BTN, c_BTN, D=self.D, z=z_BTE, delta_bias=self.dt_bias, delta_softplus=True
+        )
         return ops.linear(y_BTE, self.out)
 
     @torch.no_grad()

@@ -47,9 +47,18 @@ class AdamW:
         self.updates += 1
         for name, parameter in self.parameters.items():
             ops.adamw_(
-                parameter.data, self.gradients.pop(name), self.m[name], self.v[name], step=self.updates, lr=lr,
-                beta1=config.beta1, beta2=config.beta2, eps=config.adam_eps,
-                weight_decay=config.weight_decay if decays(name) else 0.0, grad_scale=scale)
+                parameter.data,
+                self.gradients.pop(name),
+                self.m[name],
+                self.v[name],
+                step=self.updates,
+                lr=lr,
+                beta1=config.beta1,
+                beta2=config.beta2,
+                eps=config.adam_eps,
+                weight_decay=config.weight_decay if decays(name) else 0.0,
+                grad_scale=scale,
+            )
 
     def state(self) -> dict[str, torch.Tensor]:
         """Both moments of every parameter, by name."""

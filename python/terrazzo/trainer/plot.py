@@ -28,8 +28,13 @@ def plot(records: list[dict[str, Any]], path: Path, title: str) -> None:
     axes.plot(x, y, color="tab:blue", alpha=0.3, linewidth=0.8, label="training, each step")
     axes.plot(x, _smoothed(y), color="tab:blue", label="training, smoothed")
     if evaluations:
-        axes.plot([record["step"] for record in evaluations], [record["nats"] for record in evaluations], "o-",
-                  color="tab:orange", label="held out")
+        axes.plot(
+            [record["step"] for record in evaluations],
+            [record["nats"] for record in evaluations],
+            "o-",
+            color="tab:orange",
+            label="held out",
+        )
     trigram = next((record["trigram_nats"] for record in reversed(evaluations) if record.get("trigram_nats")), None)
     if trigram:
         axes.axhline(trigram, color="tab:gray", linestyle="--", label="held out, trigram")

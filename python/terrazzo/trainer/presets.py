@@ -35,20 +35,41 @@ PRESETS: dict[str, dict[str, Any]] = {
     "125m": {
         "model": {"layers": 12, "width": 768, "heads": 12, "kv_heads": 12, "mlp_width": 2048, "position": "alibi"},
         "data": {"context": 2048},
-        "train": {"steps": 4800, "batch": 256, "micro_batch": 8, "lr": 6e-4, "lr_floor": 0.1, "warmup": 100,
-                  "weight_decay": 0.0},
+        "train": {
+            "steps": 4800,
+            "batch": 256,
+            "micro_batch": 8,
+            "lr": 6e-4,
+            "lr_floor": 0.1,
+            "warmup": 100,
+            "weight_decay": 0.0,
+        },
     },
     "350m": {
         "model": {"layers": 24, "width": 1024, "heads": 16, "kv_heads": 16, "mlp_width": 2816, "position": "alibi"},
         "data": {"context": 2048},
-        "train": {"steps": 13400, "batch": 256, "micro_batch": 4, "lr": 3e-4, "lr_floor": 0.1, "warmup": 100,
-                  "weight_decay": 0.0},
+        "train": {
+            "steps": 13400,
+            "batch": 256,
+            "micro_batch": 4,
+            "lr": 3e-4,
+            "lr_floor": 0.1,
+            "warmup": 100,
+            "weight_decay": 0.0,
+        },
     },
     "1.3b": {
         "model": {"layers": 24, "width": 2048, "heads": 16, "kv_heads": 16, "mlp_width": 5632, "position": "alibi"},
         "data": {"context": 2048},
-        "train": {"steps": 24800, "batch": 512, "micro_batch": 2, "lr": 2e-4, "lr_floor": 0.1, "warmup": 100,
-                  "weight_decay": 0.0},
+        "train": {
+            "steps": 24800,
+            "batch": 512,
+            "micro_batch": 2,
+            "lr": 2e-4,
+            "lr_floor": 0.1,
+            "warmup": 100,
+            "weight_decay": 0.0,
+        },
     },
 }
 

@@ -68,16 +68,28 @@ class KernelProfile:
         """Per kernel, slowest first: launches and milliseconds a step, and the share of the step."""
         steps, total = max(self.steps, 1), max(self.step_seconds, 1e-12)
         rows = [
-            {"kernel": name, "launches": self.launches[name] / steps, "ms": seconds / steps * 1e3,
-             "share": seconds / total}
-            for name, seconds in sorted(self.seconds.items(), key=lambda item: -item[1])]
+            {
+                "kernel": name,
+                "launches": self.launches[name] / steps,
+                "ms": seconds / steps * 1e3,
+                "share": seconds / total,
+            }
+            for name, seconds in sorted(self.seconds.items(), key=lambda item: -item[1])
+        ]
         rest = self.step_seconds - sum(self.seconds.values())
         rows.append({"kernel": "(outside kernels)", "launches": 0.0, "ms": rest / steps * 1e3, "share": rest / total})
         return rows
 
     def show(self, display: Display) -> None:
         """Prints the table."""
-        rows = [[row["kernel"], f"{row['launches']:.1f}" if row["launches"] else "", f"{row['ms']:.2f}",
-                 f"{100 * row['share']:.1f}"] for row in self.records()]
+        rows = [
+            [
+                row["kernel"],
+                f"{row['launches']:.1f}" if row["launches"] else "",
+                f"{row['ms']:.2f}",
+                f"{100 * row['share']:.1f}",
+            ]
+            for row in self.records()
+        ]
         rows.append(["step", "", f"{self.step_seconds / max(self.steps, 1) * 1e3:.2f}", "100.0"])
         display.table(f"time a step, mean of {self.steps}", ["kernel", "launches", "ms", "% of step"], rows)

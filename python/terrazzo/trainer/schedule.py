@@ -27,7 +27,11 @@ class Pace:
     IGNORED_STEPS = 3
 
     def __init__(
-        self, config: TrainConfig, step: int = 0, progress: float = 0.0, elapsed: float = 0.0,
+        self,
+        config: TrainConfig,
+        step: int = 0,
+        progress: float = 0.0,
+        elapsed: float = 0.0,
         step_seconds: float | None = None,
     ):
         self.config = config

@@ -55,7 +55,8 @@ def restore(state: State, saved: checkpoint.Checkpoint) -> None:
     """Turns a fresh state into the saved one."""
     if saved.meta["corpus"] != state.corpus.digest:
         raise CheckpointError(
-            f"{saved.path}: was trained on other text than {state.corpus.source} holds now (corpus digest differs)")
+            f"{saved.path}: was trained on other text than {state.corpus.source} holds now (corpus digest differs)"
+        )
     parameters = {name: parameter.data for name, parameter in state.model.named_parameters()}
     checkpoint.match_tensors(saved.model, parameters, saved.path)
     moments = dict(saved.optimizer)
@@ -66,5 +67,10 @@ def restore(state: State, saved: checkpoint.Checkpoint) -> None:
     state.optimizer.load(moments, saved.meta["updates"])
     torch.set_rng_state(random)
     state.cursor = saved.meta["cursor"]
-    state.pace = Pace(state.config.train, saved.meta["step"], saved.meta["progress"], saved.meta["elapsed"],
-                      saved.meta["step_seconds"])
+    state.pace = Pace(
+        state.config.train,
+        saved.meta["step"],
+        saved.meta["progress"],
+        saved.meta["elapsed"],
+        saved.meta["step_seconds"],
+    )

@@ -51,7 +51,12 @@ def train(config: Config, run: Path, resumed: checkpoint.Checkpoint | None = Non
 
 
 def loop(
-    state: State, run: Path, baseline: Trigram, interrupt: Interruptible, profile: KernelProfile, display: Display,
+    state: State,
+    run: Path,
+    baseline: Trigram,
+    interrupt: Interruptible,
+    profile: KernelProfile,
+    display: Display,
     log: JsonLog,
 ) -> None:
     """Steps until the run is finished or interrupted."""
@@ -71,20 +76,26 @@ def loop(
         visit(state, run, baseline, display, log)
 
 
-def introduce(
-    state: State, run: Path, display: Display, log: JsonLog, resumed: checkpoint.Checkpoint | None
-) -> None:
+def introduce(state: State, run: Path, display: Display, log: JsonLog, resumed: checkpoint.Checkpoint | None) -> None:
     """Says what is about to be trained, on what, and where."""
     corpus, config = state.corpus, state.config
     count = parameter_count(state.model)
     display.line(f"run        {run}")
     display.line(f"model      {config.model.family}, {count / 1e6:.2f}M parameters, target {config.target}")
-    display.line(f"text       {corpus.source}: {corpus.train.size:,} tokens in {corpus.train_files} files to train on, "
-                 f"{corpus.validation.size:,} in {corpus.validation_files} held out")
+    display.line(
+        f"text       {corpus.source}: {corpus.train.size:,} tokens in {corpus.train_files} files to train on, "
+        f"{corpus.validation.size:,} in {corpus.validation_files} held out"
+    )
     if resumed:
         display.line(f"resumed    {resumed.path} (step {state.pace.step})")
-    log.write("resume" if resumed else "start", step=state.pace.step, parameters=count, target=config.target,
-              corpus=corpus.digest, config=configuration.to_dict(config))
+    log.write(
+        "resume" if resumed else "start",
+        step=state.pace.step,
+        parameters=count,
+        target=config.target,
+        corpus=corpus.digest,
+        config=configuration.to_dict(config),
+    )
 
 
 def training_step(state: State, order: TrainingOrder) -> tuple[float, float, float]:
@@ -125,7 +136,13 @@ def give_up(error: DivergenceError, state: State, run: Path, log: JsonLog) -> Di
 
 
 def report_step(
-    state: State, loss: float, norm: float, lr: float, seconds: float, recent: deque[float], display: Display,
+    state: State,
+    loss: float,
+    norm: float,
+    lr: float,
+    seconds: float,
+    recent: deque[float],
+    display: Display,
     log: JsonLog,
 ) -> None:
     """Logs a step and moves the progress display."""
@@ -142,8 +159,12 @@ def visit(state: State, run: Path, baseline: Trigram, display: Display, log: Jso
     started = time.perf_counter()
     train, step = state.config.train, state.pace.step
     if train.eval_every and step % train.eval_every == 0 and not state.pace.finished:
-        report_score(state, evaluate(state.model, state.corpus, state.config.eval, state.config.eval.tokens, baseline),
-                     display, log)
+        report_score(
+            state,
+            evaluate(state.model, state.corpus, state.config.eval, state.config.eval.tokens, baseline),
+            display,
+            log,
+        )
     if train.checkpoint_every and step % train.checkpoint_every == 0 and not state.pace.finished:
         states.save(state, run)
     state.pace.pause(time.perf_counter() - started)
@@ -151,10 +172,18 @@ def visit(state: State, run: Path, baseline: Trigram, display: Display, log: Jso
 
 def report_score(state: State, score: Score, display: Display, log: JsonLog) -> None:
     """Logs a held-out score beside the trigram's on the same bytes."""
-    log.write("eval", step=state.pace.step, nats=score.nats, bits=score.bits, tokens=score.tokens,
-              trigram_nats=score.trigram_nats)
-    display.line(f"step {state.pace.step}  held out: {score.nats:.4f} nats/byte ({score.bits:.4f} bits/byte) over "
-                 f"{score.tokens:,} bytes; trigram {score.trigram_nats:.4f}")
+    log.write(
+        "eval",
+        step=state.pace.step,
+        nats=score.nats,
+        bits=score.bits,
+        tokens=score.tokens,
+        trigram_nats=score.trigram_nats,
+    )
+    display.line(
+        f"step {state.pace.step}  held out: {score.nats:.4f} nats/byte ({score.bits:.4f} bits/byte) over "
+        f"{score.tokens:,} bytes; trigram {score.trigram_nats:.4f}"
+    )
 
 
 def say_how_to_resume(state: State, run: Path, path: Path, display: Display, log: JsonLog) -> None:
@@ -174,13 +203,23 @@ def finish(
     text = sample.generate(state.model, config.sample)
     tokens = pace.step * config.train.batch * config.data.context
     flops = flops_per_token(config.model, config.data.context, parameter_count(state.model))
-    log.write("end", step=pace.step, seconds=round(pace.elapsed, 3), tokens=tokens, nats=score.nats, bits=score.bits,
-              trigram_nats=score.trigram_nats, sample=text)
+    log.write(
+        "end",
+        step=pace.step,
+        seconds=round(pace.elapsed, 3),
+        tokens=tokens,
+        nats=score.nats,
+        bits=score.bits,
+        trigram_nats=score.trigram_nats,
+        sample=text,
+    )
     plot.plot(read_records(run / "log.jsonl"), run / "loss.png", f"{run.name}: {score.nats:.3f} nats/byte held out")
     profile.show(display)
     rate = tokens / max(pace.elapsed, 1e-9)
-    display.line(f"trained    {pace.step} steps, {tokens / 1e6:.2f}M tokens in {clock(pace.elapsed)} "
-                 f"({rate:,.0f} tokens/s, {flops * rate / 1e9:.1f} GFLOP/s)")
+    display.line(
+        f"trained    {pace.step} steps, {tokens / 1e6:.2f}M tokens in {clock(pace.elapsed)} "
+        f"({rate:,.0f} tokens/s, {flops * rate / 1e9:.1f} GFLOP/s)"
+    )
     display.line(f"held out   {score.nats:.4f} nats/byte, {score.bits:.4f} bits/byte over {score.tokens:,} bytes")
     display.line(f"trigram    {score.trigram_nats:.4f} nats/byte on the same bytes")
     display.line(f"checkpoint {path}\nlog        {run / 'log.jsonl'}\nplot       {run / 'loss.png'}")

@@ -31,13 +31,17 @@ class Trigram:
 
     def bigram_probability(self, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         """p2(c | b), element by element."""
-        return _interpolate(
-            self.pairs[b, c], self.pair_total[b], self.pair_types[b], self.discount2, self.p1[c])
+        return _interpolate(self.pairs[b, c], self.pair_total[b], self.pair_types[b], self.discount2, self.p1[c])
 
     def probability(self, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         """p3(c | a, b), element by element."""
-        return _interpolate(self.triples[a, b, c], self.triple_total[a, b], self.triple_types[a, b], self.discount3,
-                            self.bigram_probability(b, c))
+        return _interpolate(
+            self.triples[a, b, c],
+            self.triple_total[a, b],
+            self.triple_types[a, b],
+            self.discount3,
+            self.bigram_probability(b, c),
+        )
 
     def nats(self, tokens: np.ndarray, positions: np.ndarray) -> float:
         """Mean negative log-likelihood of `tokens[positions]`, each given the two tokens before it."""

@@ -57,7 +57,7 @@ STANDS_FOR_ARRAY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("x", STANDS_FOR_ARRAY, ids=repr)
+@pytest.mark.parametrize("x", STANDS_FOR_ARRAY, ids=lambda x: f"{type(x).__name__}-{getattr(x, 'dtype', x)}")
 def test_warmup_without_arrays(x, builds):
     kernel = fresh()
     compiled = kernel.warmup(x, "i32:16", "fp32", BLOCK=16, grid=(1,))

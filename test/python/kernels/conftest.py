@@ -28,8 +28,12 @@ def close():
         want = torch.as_tensor(np.asarray(want.detach() if isinstance(want, torch.Tensor) else want))
         tolerance = factor * TOLERANCE[have.dtype]
         assert have.shape == want.shape
-        torch.testing.assert_close(have.detach().double(), want.double(), rtol=tolerance,
-                                   atol=tolerance * max(1.0, float(want.abs().max()) if want.numel() else 1.0))
+        torch.testing.assert_close(
+            have.detach().double(),
+            want.double(),
+            rtol=tolerance,
+            atol=tolerance * max(1.0, float(want.abs().max()) if want.numel() else 1.0),
+        )
 
     return compare
 

@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 import torch
-
 from terrazzo.kernels import rmsnorm as R
 
 

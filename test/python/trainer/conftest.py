@@ -39,10 +39,26 @@ def tiny(text_folder: Path) -> Callable[..., Config]:
 def settings(text_folder: Path) -> list[str]:
     """Overrides for a tiny run."""
     return [
-        f"data.path={text_folder}", "data.context=32", "data.validation=0.2", "model.layers=2", "model.width=32",
-        "model.heads=2", "model.kv_heads=1", "model.mlp_width=64", "model.state=4", "train.steps=20", "train.batch=4",
-        "train.warmup=4", "train.lr=1e-2", "train.eval_every=0", "train.checkpoint_every=0", "eval.tokens=256",
-        "eval.final_tokens=256", "eval.batch=4", "sample.tokens=8", "sample.prompt=the ",
+        f"data.path={text_folder}",
+        "data.context=32",
+        "data.validation=0.2",
+        "model.layers=2",
+        "model.width=32",
+        "model.heads=2",
+        "model.kv_heads=1",
+        "model.mlp_width=64",
+        "model.state=4",
+        "train.steps=20",
+        "train.batch=4",
+        "train.warmup=4",
+        "train.lr=1e-2",
+        "train.eval_every=0",
+        "train.checkpoint_every=0",
+        "eval.tokens=256",
+        "eval.final_tokens=256",
+        "eval.batch=4",
+        "sample.tokens=8",
+        "sample.prompt=the ",
     ]
 
 
@@ -51,8 +67,9 @@ def trainer(text_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]
     """Runs a verb in a process of its own; `train` gets the tiny settings."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command(text_folder, *arguments), env=environment(), capture_output=True, text=True,
-                              timeout=120)
+        return subprocess.run(
+            command(text_folder, *arguments), env=environment(), capture_output=True, text=True, timeout=120
+        )
 
     return run
 
@@ -81,7 +98,12 @@ def start(text_folder: Path) -> Callable[..., "subprocess.Popen[str]"]:
     """Starts a verb and returns while it runs."""
 
     def run(*arguments: object) -> "subprocess.Popen[str]":
-        return subprocess.Popen(command(text_folder, *arguments), env=environment(), text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            command(text_folder, *arguments),
+            env=environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     return run

@@ -94,8 +94,11 @@ def test_missing_pieces(tmp_path: Path):
 
 def test_tensors_must_match():
     want = {"a": torch.zeros(2, 3)}
-    for have, word in (({}, "'a' is missing"), ({**want, "z": torch.zeros(1)}, "'z' is not part"),
-                       ({"a": torch.zeros(3, 2)}, r"expected torch.float32 \[2, 3\], found torch.float32 \[3, 2\]")):
+    for have, word in (
+        ({}, "'a' is missing"),
+        ({**want, "z": torch.zeros(1)}, "'z' is not part"),
+        ({"a": torch.zeros(3, 2)}, r"expected torch.float32 \[2, 3\], found torch.float32 \[3, 2\]"),
+    ):
         with pytest.raises(CheckpointError, match=word):
             checkpoint.match_tensors(have, want, Path("model"))
 
@@ -120,13 +123,15 @@ save(20)
 """
 
 
-@pytest.mark.parametrize(("function", "count", "survivor"), [("fsync", 2, 10), ("fsync", 3, 10), ("rename", 1, 10),
-                                                             ("fsync", 5, 20)])
+@pytest.mark.parametrize(
+    ("function", "count", "survivor"), [("fsync", 2, 10), ("fsync", 3, 10), ("rename", 1, 10), ("fsync", 5, 20)]
+)
 def test_killed_while_saving(
     tmp_path: Path, subprocess_environment: dict[str, str], function: str, count: int, survivor: int
 ):
-    process = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), function, str(count)],
-                             env=subprocess_environment, timeout=60)
+    process = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), function, str(count)], env=subprocess_environment, timeout=60
+    )
     assert process.returncode == -signal.SIGKILL
     _, found, warnings = checkpoint.locate(tmp_path)
     assert found.meta["step"] == survivor and not warnings

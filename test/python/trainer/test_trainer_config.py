@@ -38,21 +38,24 @@ def test_presets_are_valid(name: str):
     configuration.load(presets.get(name))
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("train: {lrate: 1}", ["unknown key 'train.lrate'"]),
-    ("trian: {lr: 1}", ["unknown key 'trian'"]),
-    ("train: {steps: 1.5}", ["'train.steps' expects an integer", "1.5"]),
-    ("train: {steps: true}", ["'train.steps' expects an integer", "True"]),
-    ("train: {lr: fast}", ["'train.lr' expects a finite number", "fast"]),
-    ("train: {lr: .nan}", ["'train.lr' expects a finite number"]),
-    ("train: 3", ["'train' is a section", "3"]),
-    ("model: {tied_embeddings: 1}", ["'model.tied_embeddings' expects true or false"]),
-    ("model: {family: rnn}", ["'model.family' expects one of transformer, mamba", "rnn"]),
-    ("model: {family: [mamba]}", ["'model.family' expects one of"]),
-    ("- train", ["expected a mapping", "list"]),
-    ("train: {lr: 1", ["not valid YAML"]),
-    ("train: !!python/object:os.system {}", ["not valid YAML"]),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("train: {lrate: 1}", ["unknown key 'train.lrate'"]),
+        ("trian: {lr: 1}", ["unknown key 'trian'"]),
+        ("train: {steps: 1.5}", ["'train.steps' expects an integer", "1.5"]),
+        ("train: {steps: true}", ["'train.steps' expects an integer", "True"]),
+        ("train: {lr: fast}", ["'train.lr' expects a finite number", "fast"]),
+        ("train: {lr: .nan}", ["'train.lr' expects a finite number"]),
+        ("train: 3", ["'train' is a section", "3"]),
+        ("model: {tied_embeddings: 1}", ["'model.tied_embeddings' expects true or false"]),
+        ("model: {family: rnn}", ["'model.family' expects one of transformer, mamba", "rnn"]),
+        ("model: {family: [mamba]}", ["'model.family' expects one of"]),
+        ("- train", ["expected a mapping", "list"]),
+        ("train: {lr: 1", ["not valid YAML"]),
+        ("train: !!python/object:os.system {}", ["not valid YAML"]),
+    ],
+)
 def test_recipe_errors_name_file_and_key(tmp_path: Path, text: str, words: list[str]):
     message = error_of(recipe(tmp_path, text))
     assert "recipe.yaml" in message
@@ -67,39 +70,46 @@ def test_unreadable_recipes(tmp_path: Path):
     assert str(tmp_path) in error_of(tmp_path)
 
 
-@pytest.mark.parametrize(("override", "word"), [
-    ("train.step=3", "did you mean 'train.steps'"),
-    ("train.lr.x=3", "unknown key"),
-    ("train=3", "is a section"),
-    ("train.steps=ten", "'train.steps' expects an integer"),
-    ("train.lr=inf", "finite"),
-    ("train.steps=0", "'train.steps' expects more than 0"),
-    ("train.beta2=1", "'train.beta2' expects in [0, 1)"),
-    ("model.heads=5", "'model.heads' expects a divisor of model.width"),
-    ("model.kv_heads=3", "'model.kv_heads' expects a divisor of model.heads"),
-    ("train.micro_batch=3", "'train.micro_batch' expects a divisor"),
-    ("target=tpu", "'target' expects one of"),
-    ("sample.prompt=", "'sample.prompt'"),
-])
+@pytest.mark.parametrize(
+    ("override", "word"),
+    [
+        ("train.step=3", "did you mean 'train.steps'"),
+        ("train.lr.x=3", "unknown key"),
+        ("train=3", "is a section"),
+        ("train.steps=ten", "'train.steps' expects an integer"),
+        ("train.lr=inf", "finite"),
+        ("train.steps=0", "'train.steps' expects more than 0"),
+        ("train.beta2=1", "'train.beta2' expects in [0, 1)"),
+        ("model.heads=5", "'model.heads' expects a divisor of model.width"),
+        ("model.kv_heads=3", "'model.kv_heads' expects a divisor of model.heads"),
+        ("train.micro_batch=3", "'train.micro_batch' expects a divisor"),
+        ("target=tpu", "'target' expects one of"),
+        ("sample.prompt=", "'sample.prompt'"),
+    ],
+)
 def test_override_errors(override: str, word: str):
     assert word in error_of(None, override)
 
 
-@pytest.mark.parametrize("arguments", [
-    ["train", "train.stepz=1"],
-    ["train", "a.yaml", "b.yaml"],
-    ["train", "--preset", "huge"],
-    ["train", "data.path=/nowhere/at/all"],
-    ["resume", "/nowhere/at/all"],
-    ["compare", "/nowhere/a", "/nowhere/b"],
-    ["compare", "a", "b", "--bound", "wide"],
-    ["dance"],
-    ["train.stepz=1"],
-    ["train", "--dance"],
-    ["compare", "a", "b", "c=d"],
-])
-def test_command_line_errors_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
-                                    monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "train.stepz=1"],
+        ["train", "a.yaml", "b.yaml"],
+        ["train", "--preset", "huge"],
+        ["train", "data.path=/nowhere/at/all"],
+        ["resume", "/nowhere/at/all"],
+        ["compare", "/nowhere/a", "/nowhere/b"],
+        ["compare", "a", "b", "--bound", "wide"],
+        ["dance"],
+        ["train.stepz=1"],
+        ["train", "--dance"],
+        ["compare", "a", "b", "c=d"],
+    ],
+)
+def test_command_line_errors_exit_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     assert cli.main(arguments) == 2
     captured = capsys.readouterr()

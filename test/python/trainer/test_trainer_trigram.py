@@ -25,8 +25,10 @@ def brute_force(a: int, b: int, c: int, symbols: int) -> float:
         following = [gram for gram in grams[order] if gram[:-1] == history]
         if following:
             d = discount(order)
-            probability = (max(following.count((*history, c)) - d, 0) / len(following)
-                           + d * len(set(following)) / len(following) * probability)
+            probability = (
+                max(following.count((*history, c)) - d, 0) / len(following)
+                + d * len(set(following)) / len(following) * probability
+            )
     return probability
 
 
