@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Ctrl-C as a request: the step in flight is finished, then the run saves and leaves."""
+"""Ctrl-C as a request: the step in flight is finished, then the run saves and leaves.
 
+A launch made by the main thread is stopped by SIGINT in its middle, which could leave half an update behind. Launches of
+other threads run to their end, so the work to be protected is done in one, while the main thread waits for signals.
+"""
+
+import os
 import signal
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import Any
 
@@ -19,16 +26,19 @@ class Interruptible:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._restore()
-
-    def _handle(self, number: int, _: FrameType | None) -> None:
-        self.signal = number
-        self._restore()
-
-    def _restore(self) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
-        self._previous.clear()
+
+    def _handle(self, number: int, _: FrameType | None) -> None:
+        if self.signal is not None:
+            os._exit(128 + number)
+        self.signal = number
+
+    @staticmethod
+    def run(work: Callable[[], None]) -> None:
+        """Does the work where signals do not reach its kernels; its exceptions are raised here."""
+        with ThreadPoolExecutor(1, "training") as pool:
+            pool.submit(work).result()
 
     @property
     def exit_status(self) -> int:

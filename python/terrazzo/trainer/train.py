@@ -40,7 +40,7 @@ def train(config: Config, run: Path, resumed: checkpoint.Checkpoint | None = Non
         introduce(state, run, display, log, resumed)
         baseline = Trigram(corpus.train)
         with Interruptible() as interrupt, KernelProfile() as profile:
-            loop(state, run, baseline, interrupt, profile, display, log)
+            interrupt.run(lambda: loop(state, run, baseline, interrupt, profile, display, log))
             path = states.save(state, run)
         log.write("profile", step=state.pace.step, kernels=profile.records())
         if interrupt.signal is not None:

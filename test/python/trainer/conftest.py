@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import terrazzo.trainer
+from terrazzo.trainer import cli
 from terrazzo.trainer import config as configuration
 from terrazzo.trainer.config import Config
 
@@ -63,22 +64,21 @@ def settings(text_folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def trainer(text_folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs a verb in a process of its own; `train` gets the tiny settings."""
+def trainer(text_folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a verb in this process: exit status, output, errors. `train` gets the tiny settings."""
 
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(text_folder, *arguments), env=environment(), capture_output=True, text=True, timeout=120
-        )
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = cli.main(command(text_folder, *arguments))
+        return status, *capsys.readouterr()
 
     return run
 
 
 def command(text_folder: Path, *arguments: object) -> list[str]:
-    """The command line of a verb."""
+    """The words of a command line."""
     words = [str(argument) for argument in arguments]
-    extra = settings(text_folder) if words[0] == "train" else []
-    return [sys.executable, "-m", "terrazzo.trainer", words[0], *extra, *words[1:]]
+    return [words[0], *(settings(text_folder) if words[0] == "train" else []), *words[1:]]
 
 
 @pytest.fixture
@@ -95,15 +95,10 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def start(text_folder: Path) -> Callable[..., "subprocess.Popen[str]"]:
-    """Starts a verb and returns while it runs."""
+    """Starts a verb in a process of its own and returns while it runs."""
 
     def run(*arguments: object) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            command(text_folder, *arguments),
-            env=environment(),
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        words = [sys.executable, "-m", "terrazzo.trainer", *command(text_folder, *arguments)]
+        return subprocess.Popen(words, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     return run

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checkpoints: complete or absent whatever happens, damage found and named, the one before still usable."""
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -103,38 +102,41 @@ def test_tensors_must_match():
             checkpoint.match_tensors(have, want, Path("model"))
 
 
-# Saves step 10, then dies by SIGKILL inside the save of step 20, at the n-th call of the named function of `os`.
+# Saves step 10, then forks children that die by SIGKILL inside the save of step 20, each at the n-th call of a function
+# of `os`; one folder a child.
 KILLED = """
-import os, signal, sys, torch
+import os, shutil, signal, sys, torch
 from pathlib import Path
 from terrazzo.trainer import checkpoint
-run, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-save = lambda step: checkpoint.save(run, step, {"a": torch.full((1000,), step)}, {"m.a": torch.ones(9)}, {}, 1)
-save(10)
-original = getattr(os, name)
-def deadly(*arguments):
-    global count
-    count -= 1
-    if count == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return original(*arguments)
-setattr(os, name, deadly)
-save(20)
+base = Path(sys.argv[1])
+save = lambda run, step: checkpoint.save(run, step, {"a": torch.full((1000,), step)}, {"m.a": torch.ones(9)}, {}, 1)
+save(base / "start", 10)
+for case in sys.argv[2:]:
+    name, count = case.split("-")
+    shutil.copytree(base / "start", base / case)
+    pid = os.fork()
+    if pid == 0:
+        original, left = getattr(os, name), int(count)
+        def deadly(*arguments):
+            global left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*arguments)
+        setattr(os, name, deadly)
+        save(base / case, 20)
+        os._exit(0)
+    assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL, case
 """
 
 
-@pytest.mark.parametrize(
-    ("function", "count", "survivor"), [("fsync", 2, 10), ("fsync", 3, 10), ("rename", 1, 10), ("fsync", 5, 20)]
-)
-def test_killed_while_saving(
-    tmp_path: Path, subprocess_environment: dict[str, str], function: str, count: int, survivor: int
-):
-    process = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path), function, str(count)], env=subprocess_environment, timeout=60
-    )
-    assert process.returncode == -signal.SIGKILL
-    _, found, warnings = checkpoint.locate(tmp_path)
-    assert found.meta["step"] == survivor and not warnings
-    assert torch.equal(found.model["a"], torch.full((1000,), survivor))
-    save(tmp_path, 30)
-    assert not list(checkpoint.folder_of(tmp_path).glob(".*"))
+def test_killed_while_saving(tmp_path: Path, subprocess_environment: dict[str, str]):
+    survivors = {"mkdir-1": 10, "fsync-2": 10, "fsync-3": 10, "rename-1": 10, "fsync-5": 20}
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), *survivors], env=subprocess_environment, timeout=60,
+                   check=True)
+    for case, survivor in survivors.items():
+        _, found, warnings = checkpoint.locate(tmp_path / case)
+        assert found.meta["step"] == survivor and not warnings
+        assert torch.equal(found.model["a"], torch.full((1000,), survivor))
+        save(tmp_path / case, 30)
+        assert not list(checkpoint.folder_of(tmp_path / case).glob(".*"))

@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from terrazzo.trainer.batches import TrainingOrder
 from terrazzo.trainer.config import Config
 from terrazzo.trainer.errors import CheckpointError, DivergenceError
 from terrazzo.trainer.log import read_records
+from torch.utils._python_dispatch import TorchDispatchMode
 
 FAMILIES = {
     "rope": ["model.family=transformer"],
@@ -139,31 +141,59 @@ def test_interrupt_saves_and_resume_continues(trainer: Callable, start: Callable
             break
     rest, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert f"resume with: python -m terrazzo.trainer resume {run}" in rest
+    assert f"resume with: python -m terrazzo.trainer resume {run}" in rest, (rest, errors)
     step = newest(run).meta["step"]
     assert step >= 3 and f"interrupted after step {step}" in rest
     # The run cannot be started over by accident, nor continued as something else.
-    again = trainer("train", "--run", run)
-    assert again.returncode == 2 and "already holds checkpoints" in again.stderr
-    other = trainer("resume", run, "model.layers=3")
-    assert other.returncode == 2 and "'model.layers' is 2" in other.stderr
+    status, _, errors = trainer("train", "--run", run)
+    assert status == 2 and "already holds checkpoints" in errors
+    status, _, errors = trainer("resume", run, "model.layers=3")
+    assert status == 2 and "'model.layers' is 2" in errors
     # A damaged newest checkpoint is passed over, and said so.
     shutil.copytree(newest(run).path, run / "checkpoints" / "step-99999999")
     (run / "checkpoints" / "step-99999999" / "model.safetensors").write_bytes(b"")
-    done = trainer("resume", run, f"train.steps={step + 2}")
-    assert done.returncode == 0, done.stderr
-    assert "step-99999999" in done.stderr and f"using step-{step:08d}" in done.stderr
-    assert f"step {step + 2}/{step + 2}" in done.stdout
+    status, output, errors = trainer("resume", run, f"train.steps={step + 2}")
+    assert status == 0, errors
+    assert "step-99999999" in errors and f"using step-{step:08d}" in errors
+    assert f"step {step + 2}/{step + 2}" in output
     records = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [record["step"] for record in records if record["event"] == "step"] == list(range(1, step + 3))
 
 
 def test_eval_and_sample_verbs(trainer: Callable, tmp_path: Path):
     run = tmp_path / "run"
-    trained = trainer("train", "--run", run, "train.steps=3")
-    assert trained.returncode == 0, trained.stderr
-    assert "% of step" in trained.stdout and "trigram" in trained.stdout
-    result = trainer("eval", run)
-    assert result.returncode == 0 and "nats/byte" in result.stdout and "trigram" in result.stdout
-    text = trainer("sample", run, "--prompt", "stone ", "sample.tokens=4")
-    assert text.returncode == 0 and text.stdout.startswith("stone ")
+    status, output, errors = trainer("train", "--run", run, "train.steps=3")
+    assert status == 0, errors
+    assert "% of step" in output and "matmul_kernel" in output and "trigram" in output
+    status, output, _ = trainer("eval", run)
+    assert status == 0 and "nats/byte" in output and "trigram" in output
+    status, output, _ = trainer("sample", run, "--prompt", "stone ", "sample.tokens=4")
+    assert status == 0 and output.startswith("stone ")
+    record = [record for record in read_records(run / "log.jsonl") if record["event"] == "profile"][0]
+    assert sum(row["share"] for row in record["kernels"]) == pytest.approx(1.0)
+
+
+# What torch may do in a step: allocate, look at memory in other ways, copy, and hand a number to Python.
+HARMLESS = {"_local_scalar_dense", "_unsafe_view", "clone", "copy_", "detach", "empty", "empty_like", "expand",
+            "full_like", "lift_fresh", "permute", "select", "slice", "transpose", "unsqueeze", "view", "zeros"}
+
+
+class Recorder(TorchDispatchMode):
+    """Collects the names of the operators that torch itself runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.add(str(function).split(".")[1])
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_step_computes_in_generated_kernels_only(tiny: Tiny, tmp_path: Path, family: str):
+    config = tiny(*FAMILIES[family], "train.micro_batch=2")
+    state = states.fresh(config, corpus.load(config.data.path, 0.2, tmp_path))
+    with Recorder() as recorder:
+        training.training_step(state, TrainingOrder(state.corpus.train, 32, 0))
+    assert recorder.names <= HARMLESS
