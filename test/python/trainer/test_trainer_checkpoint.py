@@ -132,8 +132,9 @@ for case in sys.argv[2:]:
 
 def test_killed_while_saving(tmp_path: Path, subprocess_environment: dict[str, str]):
     survivors = {"mkdir-1": 10, "fsync-2": 10, "fsync-3": 10, "rename-1": 10, "fsync-5": 20}
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), *survivors], env=subprocess_environment, timeout=60,
-                   check=True)
+    subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), *survivors], env=subprocess_environment, timeout=60, check=True
+    )
     for case, survivor in survivors.items():
         _, found, warnings = checkpoint.locate(tmp_path / case)
         assert found.meta["step"] == survivor and not warnings

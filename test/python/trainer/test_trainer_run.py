@@ -174,8 +174,25 @@ def test_eval_and_sample_verbs(trainer: Callable, tmp_path: Path):
 
 
 # What torch may do in a step: allocate, look at memory in other ways, copy, and hand a number to Python.
-HARMLESS = {"_local_scalar_dense", "_unsafe_view", "clone", "copy_", "detach", "empty", "empty_like", "expand",
-            "full_like", "lift_fresh", "permute", "select", "slice", "transpose", "unsqueeze", "view", "zeros"}
+HARMLESS = {
+    "_local_scalar_dense",
+    "_unsafe_view",
+    "clone",
+    "copy_",
+    "detach",
+    "empty",
+    "empty_like",
+    "expand",
+    "full_like",
+    "lift_fresh",
+    "permute",
+    "select",
+    "slice",
+    "transpose",
+    "unsqueeze",
+    "view",
+    "zeros",
+}
 
 
 class Recorder(TorchDispatchMode):
