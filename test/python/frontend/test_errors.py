@@ -5,7 +5,6 @@ import importlib.util
 
 import numpy as np
 import pytest
-
 import terrazzo as tz
 
 HEADER = "import terrazzo as tz\nimport terrazzo.language as tl\n\nPLAIN = 3\n\n\n@tz.jit\ndef kernel(x, n):\n"
