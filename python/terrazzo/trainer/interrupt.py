@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ctrl-C as a request: the step in flight is finished, then the run saves and leaves.
 
-A launch made by the main thread is stopped by SIGINT in its middle, which could leave half an update behind. Launches of
-other threads run to their end, so the work to be protected is done in one, while the main thread waits for signals.
+A launch made by the main thread is stopped by SIGINT in its middle, which could leave half an update behind. Launches
+of other threads run to their end, so the work to be protected is done in one, while the main thread waits for signals.
 """
 
 import os
