@@ -51,7 +51,7 @@ def package_files(build: Path) -> dict[Path, Path]:
     files = {
         path.relative_to(source): path
         for path in source.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("_terrazzo.")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
     }
     extensions = sorted(build.rglob("_terrazzo*.so"), key=lambda path: path.stat().st_mtime)
     extensions = [path for path in extensions if "package" not in path.relative_to(build).parts]
