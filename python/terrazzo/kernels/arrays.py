@@ -48,6 +48,16 @@ def empty_like(x: Any, dtype: Any = None) -> Any:
     return np.empty_like(x, dtype=_dtype(x, dtype))
 
 
+def output(out: Any, like: Any, dtype: Any = None) -> Any:
+    """A caller's `out`, checked to be a contiguous array of like's shape, or when it is None a new one."""
+    if out is None:
+        return empty(like.shape, like, dtype)
+    check("out", out, shape=like.shape, dtypes=FLOATS)
+    if not is_contiguous(out):
+        raise ValueError(f"'out': expected a contiguous array, found strides {list(strides(out))}")
+    return out
+
+
 def zeros(shape: Sequence[int], like: Any, dtype: Any = None) -> Any:
     """A contiguous array of zeros."""
     if is_torch(like):
@@ -70,6 +80,17 @@ def strides(x: Any) -> tuple[int, ...]:
     if is_torch(x):
         return tuple(x.stride())
     return tuple(stride // x.itemsize for stride in x.strides)
+
+
+def dense_rows(x: Any) -> Any:
+    """x itself when the elements of its last axis are neighbours, else a contiguous copy."""
+    return x if x.shape[-1] == 1 or strides(x)[-1] == 1 else contiguous(x)
+
+
+def empty_rows_like(x: Any) -> Any:
+    """As empty_like, but the elements of the last axis are neighbours whatever x's memory order."""
+    y = empty_like(x)
+    return y if y.shape[-1] == 1 or strides(y)[-1] == 1 else empty(x.shape, x)
 
 
 def numel(x: Any) -> int:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention without the matrix of scores in memory (FlashAttention-2, Dao 2023), forward and backward.
 
-o = softmax(scale q k^T + bias) v for each head; q, o: [B, H, T, D], k, v: [B, Hk, S, D] with H a multiple of Hk
-(grouped queries); lse: [B, H, T], the natural logarithm of each row's sum. `causal` hides keys behind the query,
-`alibi_slopes` [H] adds slope * (key - query) (Press et al. 2022). D may be any size. Backward: one kernel a block of
-queries for dq, one a block of keys for dk and dv, so no sums across programs: the results are deterministic.
+o = softmax(scale q k^T + bias) v for each head; q, o: [B, H, T, D], k, v: [B, K, S, D] with H a multiple of K (grouped
+queries); lse: [B, H, T] fp32, the natural logarithm of each row's sum of exponentials. Query t sits at position t:
+`causal` hides the keys behind it, a `window` all but the last so many of the keys it sees, and `alibi_slopes` [H] adds
+slope * (key - query) (Press et al. 2022). A query that sees no key gives 0. D may be any size, strides too, except that
+the last axis is copied when it has gaps; results have the memory order of their operand.
+
+Backward: one program a block of queries for dq, one a block of keys for dk and dv, which walks over the heads of the
+group. No sums cross programs, so the bits are the same on every run.
 """
 
 import numpy as np
@@ -14,182 +18,223 @@ import terrazzo.language as tl
 
 from . import arrays
 
-BLOCK = 64
 LOG2E = tl.constexpr(1.4426950408889634)
 LN2 = tl.constexpr(0.6931471805599453)
 
 
 @tz.jit
-def scores(q, k, m, n, S, scale, slope, CAUSAL: tl.constexpr, ALIBI: tl.constexpr):
-    """scale q k^T in base 2, for queries m [BM] and keys n [BN]; hidden ones are -inf. q: [BM, D], k: [D, BN]."""
+def scores(q, k, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
+    """scale q k^T + bias in base 2 for queries m [BM] and keys n [BN]; hidden ones are -inf. q: [BM, D], k: [D, BN]."""
     x = tl.dot(q, k) * (scale * LOG2E)
-    if ALIBI:
+    if slope is not None:
         x += (slope * LOG2E) * (n[None, :] - m[:, None]).to(tl.float32)
     seen = n[None, :] < S
     if CAUSAL:
-        seen = seen & (m[:, None] >= n[None, :])
+        seen = seen & (n[None, :] <= m[:, None])
+    if window is not None:
+        seen = seen & (n[None, :] > m[:, None] - window)
     return tl.where(seen, x, -float("inf"))
 
 
 @tz.jit
-def attention_forward_kernel(
-    q, k, v, o, lse, slopes, scale, T, S, H, GROUP,
-    D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
-):  # fmt: skip
-    bh = tl.program_id(1).to(tl.int64)
-    kv = (bh // H) * (H // GROUP) + (bh % H) // GROUP
-    slope = 0.0 if slopes is None else tl.load(slopes + bh % H)
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    n, d = tl.arange(0, BN), tl.arange(0, D)
-    q += bh * T * D
-    k += kv * S * D
-    v += kv * S * D
-    qt = tl.load(q + m[:, None] * D + d[None, :], mask=m[:, None] < T, other=0.0)
-    top = tl.full((BM,), -float("inf"), tl.float32)
-    total = tl.zeros((BM,), tl.float32)
-    acc = tl.zeros((BM, D), tl.float32)
-    end = min(S, (tl.program_id(0) + 1) * BM) if CAUSAL else S
-    for s in range(0, end, BN):
-        kt = tl.load(k + (s + n)[None, :] * D + d[:, None], mask=(s + n)[None, :] < S, other=0.0)
-        x = scores(qt, kt, m, s + n, S, scale, slope, CAUSAL, slopes is not None)
-        new_top = tl.maximum(top, tl.max(x, 1))
-        p = tl.exp2(x - new_top[:, None])
-        decay = tl.exp2(top - new_top)
-        total = total * decay + tl.sum(p, 1)
-        vt = tl.load(v + (s + n)[:, None] * D + d[None, :], mask=(s + n)[:, None] < S, other=0.0)
-        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None])
-        top = new_top
-    tl.store(
-        o + bh * T * D + m[:, None] * D + d[None, :], (acc / total[:, None]).to(o.dtype.element_ty), mask=m[:, None] < T
-    )
-    tl.store(lse + bh * T + m, (top + tl.log2(total)) * LN2, mask=m < T)
+def keys_of(first, S, window, CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+    """The range of keys, from a multiple of BN, that any of the queries [first, first + BM) sees."""
+    begin = 0 if window is None else (tl.maximum(first - window + 1, 0) // BN) * BN
+    return begin, tl.minimum(S, first + BM) if CAUSAL else S
 
 
 @tz.jit
-def row_dot_kernel(do, o, delta, T, D: tl.constexpr, BM: tl.constexpr):
-    """delta[t] = sum_d do[t, d] o[t, d]."""
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    at = tl.program_id(1).to(tl.int64) * T * D + m[:, None] * D + tl.arange(0, D)[None, :]
-    x = tl.load(do + at, mask=m[:, None] < T, other=0.0).to(tl.float32)
-    y = tl.load(o + at, mask=m[:, None] < T, other=0.0).to(tl.float32)
-    tl.store(delta + tl.program_id(1).to(tl.int64) * T + m, tl.sum(x * y, 1), mask=m < T)
+def attention_forward_kernel(
+    q, k, v, o, lse, slopes, window, scale, T, S, H, GROUP,
+    sqb, sqh, sqt, skb, skh, skt, svb, svh, svt, sob, soh, sot,
+    D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    b, h = (tl.program_id(1) // H).to(tl.int64), tl.program_id(1) % H
+    slope = None if slopes is None else tl.load(slopes + h)
+    first = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM  # the longest rows of a causal head first
+    r, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    m = first + r
+    live = (m < T)[:, None]
+    pk = k + b * skb + (h // GROUP) * skh
+    pv = v + b * svb + (h // GROUP) * svh
+    start = b * sqb + h * sqh + first.to(tl.int64) * sqt
+    qt = tl.load(q + start + r[:, None] * sqt + d[None, :], mask=live, other=0.0)
+    top = tl.full((BM,), -float("inf"), tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    begin, end = keys_of(first, S, window, CAUSAL, BM, BN)
+    for s in range(begin, end, BN):
+        inside = s + n < S
+        at = tl.cast(s, tl.int64)
+        kt = tl.load(pk + at * skt + n[None, :] * skt + d[:, None], mask=inside[None, :], other=0.0)
+        vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside[:, None], other=0.0)
+        x = scores(qt, kt, m, s + n, S, scale, slope, window, CAUSAL)
+        new_top = tl.maximum(top, tl.max(x, 1))
+        shift = tl.where(new_top == -float("inf"), 0.0, new_top)
+        p = tl.exp2(x - shift[:, None])
+        decay = tl.exp2(top - shift)
+        total = total * decay + tl.sum(p, 1)
+        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None])
+        top = new_top
+    acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
+    start = b * sob + h * soh + first.to(tl.int64) * sot
+    tl.store(o + start + r[:, None] * sot + d[None, :], acc.to(o.dtype.element_ty), mask=live)
+    tl.store(lse + tl.program_id(1).to(tl.int64) * T + m, (top + tl.log2(total)) * LN2, mask=m < T)
 
 
 @tz.jit
 def attention_dq_kernel(
-    do, q, k, v, lse, delta, dq, slopes, scale, T, S, H, GROUP,
+    do, q, k, v, o, lse, delta, dq, slopes, window, scale, T, S, H, GROUP,
+    sgb, sgh, sgt, sqb, sqh, sqt, skb, skh, skt, svb, svh, svt, sob, soh, sot, sxb, sxh, sxt,
     D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    bh = tl.program_id(1).to(tl.int64)
-    kv = (bh // H) * (H // GROUP) + (bh % H) // GROUP
-    slope = 0.0 if slopes is None else tl.load(slopes + bh % H)
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    n, d = tl.arange(0, BN), tl.arange(0, D)
-    at = bh * T * D + m[:, None] * D + d[None, :]
-    k += kv * S * D
-    v += kv * S * D
-    qt = tl.load(q + at, mask=m[:, None] < T, other=0.0)
-    dot = tl.load(do + at, mask=m[:, None] < T, other=0.0)
-    row = tl.load(lse + bh * T + m, mask=m < T, other=0.0) * LOG2E
-    shift = tl.load(delta + bh * T + m, mask=m < T, other=0.0)
+    """dq, and delta[t] = sum_d do[t, d] o[t, d] for the other kernel. Strides s_: g of do, x of dq."""
+    b, h = (tl.program_id(1) // H).to(tl.int64), tl.program_id(1) % H
+    slope = None if slopes is None else tl.load(slopes + h)
+    first = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM
+    r, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    m, far = first + r, first.to(tl.int64)
+    live = (m < T)[:, None]
+    pk = k + b * skb + (h // GROUP) * skh
+    pv = v + b * svb + (h // GROUP) * svh
+    qt = tl.load(q + b * sqb + h * sqh + far * sqt + r[:, None] * sqt + d[None, :], mask=live, other=0.0)
+    gt = tl.load(do + b * sgb + h * sgh + far * sgt + r[:, None] * sgt + d[None, :], mask=live, other=0.0)
+    ot = tl.load(o + b * sob + h * soh + far * sot + r[:, None] * sot + d[None, :], mask=live, other=0.0)
+    row = tl.program_id(1).to(tl.int64) * T + m
+    shift = tl.sum(gt.to(tl.float32) * ot.to(tl.float32), 1)
+    tl.store(delta + row, shift, mask=m < T)
+    level = tl.load(lse + row, mask=m < T, other=float("inf")) * LOG2E
+    level = tl.where(level == -float("inf"), float("inf"), level)
     acc = tl.zeros((BM, D), tl.float32)
-    end = min(S, (tl.program_id(0) + 1) * BM) if CAUSAL else S
-    for s in range(0, end, BN):
-        inside = (s + n)[:, None] < S
-        kt = tl.load(k + (s + n)[:, None] * D + d[None, :], mask=inside, other=0.0)
-        vt = tl.load(v + (s + n)[:, None] * D + d[None, :], mask=inside, other=0.0)
-        p = tl.exp2(scores(qt, tl.trans(kt), m, s + n, S, scale, slope, CAUSAL, slopes is not None) - row[:, None])
-        ds = p * (tl.dot(dot, tl.trans(vt)) - shift[:, None]) * scale
+    begin, end = keys_of(first, S, window, CAUSAL, BM, BN)
+    for s in range(begin, end, BN):
+        inside = (s + n < S)[:, None]
+        at = tl.cast(s, tl.int64)
+        kt = tl.load(pk + at * skt + n[:, None] * skt + d[None, :], mask=inside, other=0.0)
+        vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside, other=0.0)
+        p = tl.exp2(scores(qt, tl.trans(kt), m, s + n, S, scale, slope, window, CAUSAL) - level[:, None])
+        ds = p * (tl.dot(gt, tl.trans(vt)) - shift[:, None])
         acc = tl.dot(ds.to(kt.dtype), kt, acc)
-    tl.store(dq + at, acc.to(dq.dtype.element_ty), mask=m[:, None] < T)
+    start = b * sxb + h * sxh + far * sxt
+    tl.store(dq + start + r[:, None] * sxt + d[None, :], (acc * scale).to(dq.dtype.element_ty), mask=live)
 
 
 @tz.jit
 def attention_dkv_kernel(
-    do, q, k, v, lse, delta, dk, dv, slopes, scale, T, S, H, GROUP,
+    do, q, k, v, lse, delta, dk, dv, slopes, window, scale, T, S, H, GROUP,
+    sgb, sgh, sgt, sqb, sqh, sqt, skb, skh, skt, svb, svh, svt, sxb, sxh, sxt, syb, syh, syt,
     D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
-    kv = tl.program_id(1).to(tl.int64)
+    """Strides s_: g of do, x of dk, y of dv."""
     heads = H // GROUP
-    first = (kv // heads) * H + (kv % heads) * GROUP
-    n = tl.program_id(0) * BN + tl.arange(0, BN)
-    r, d = tl.arange(0, BM), tl.arange(0, D)
-    at = kv * S * D + n[:, None] * D + d[None, :]
-    kt = tl.load(k + at, mask=n[:, None] < S, other=0.0)
-    vt = tl.load(v + at, mask=n[:, None] < S, other=0.0)
-    dk_acc = tl.zeros((BN, D), tl.float32)
-    dv_acc = tl.zeros((BN, D), tl.float32)
-    begin = (tl.program_id(0) * BN // BM) * BM if CAUSAL else 0
+    b, kv = (tl.program_id(1) // heads).to(tl.int64), tl.program_id(1) % heads
+    first = tl.program_id(0) * BN
+    r, c, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    n, far = first + c, first.to(tl.int64)
+    inside = (n < S)[:, None]
+    kt = tl.load(k + b * skb + kv * skh + far * skt + c[:, None] * skt + d[None, :], mask=inside, other=0.0)
+    vt = tl.load(v + b * svb + kv * svh + far * svt + c[:, None] * svt + d[None, :], mask=inside, other=0.0)
+    dkt = tl.zeros((BN, D), tl.float32)
+    dvt = tl.zeros((BN, D), tl.float32)
+    begin = (first // BM) * BM if CAUSAL else 0
+    end = T if window is None else tl.minimum(T, first + BN + window - 1)
     for g in range(0, GROUP):
-        bh = first + g
-        slope = 0.0 if slopes is None else tl.load(slopes + bh % H)
-        for t in range(begin, T, BM):
+        h = kv * GROUP + g
+        slope = None if slopes is None else tl.load(slopes + h)
+        for t in range(begin, end, BM):
             m = t + r
-            rows = bh * T * D + m[:, None] * D + d[None, :]
-            qt = tl.load(q + rows, mask=m[:, None] < T, other=0.0)
-            dot = tl.load(do + rows, mask=m[:, None] < T, other=0.0)
-            row = tl.load(lse + bh * T + m, mask=m < T, other=float("inf")) * LOG2E
-            shift = tl.load(delta + bh * T + m, mask=m < T, other=0.0)
-            p = tl.exp2(scores(qt, tl.trans(kt), m, n, S, scale, slope, CAUSAL, slopes is not None) - row[:, None])
-            dv_acc = tl.dot(tl.trans(p.to(dot.dtype)), dot, dv_acc)
-            ds = p * (tl.dot(dot, tl.trans(vt)) - shift[:, None]) * scale
-            dk_acc = tl.dot(tl.trans(ds.to(qt.dtype)), qt, dk_acc)
-    tl.store(dk + at, dk_acc.to(dk.dtype.element_ty), mask=n[:, None] < S)
-    tl.store(dv + at, dv_acc.to(dv.dtype.element_ty), mask=n[:, None] < S)
+            live = (m < T)[:, None]
+            at = tl.cast(t, tl.int64)
+            qt = tl.load(q + b * sqb + h * sqh + at * sqt + r[:, None] * sqt + d[None, :], mask=live, other=0.0)
+            gt = tl.load(do + b * sgb + h * sgh + at * sgt + r[:, None] * sgt + d[None, :], mask=live, other=0.0)
+            row = (b * H + h) * T + t
+            level = tl.load(lse + row + r, mask=m < T, other=float("inf")) * LOG2E
+            level = tl.where(level == -float("inf"), float("inf"), level)
+            shift = tl.load(delta + row + r, mask=m < T, other=0.0)
+            p = tl.exp2(scores(qt, tl.trans(kt), m, n, S, scale, slope, window, CAUSAL) - level[:, None])
+            dvt = tl.dot(tl.trans(p.to(gt.dtype)), gt, dvt)
+            ds = p * (tl.dot(gt, tl.trans(vt)) - shift[:, None])
+            dkt = tl.dot(tl.trans(ds.to(qt.dtype)), qt, dkt)
+    at = b * sxb + kv * sxh + far * sxt + c[:, None] * sxt + d[None, :]
+    tl.store(dk + at, (dkt * scale).to(dk.dtype.element_ty), mask=inside)
+    at = b * syb + kv * syh + far * syt + c[:, None] * syt + d[None, :]
+    tl.store(dv + at, dvt.to(dv.dtype.element_ty), mask=inside)
 
 
-def _checked(q, k, v, alibi_slopes):
+def _checked(q, k, v, causal, window, alibi_slopes):
+    """The operands with dense last axes, and the slopes; raises ValueError naming the argument."""
     arrays.check("q", q, rank=4, dtypes=arrays.FLOATS)
     batch, heads, _, size = q.shape
     name = (arrays.dtype_name(q),)
     arrays.check("k", k, shape=(batch, None, None, size), dtypes=name)
     arrays.check("v", v, shape=tuple(k.shape), dtypes=name)
-    if heads % k.shape[1]:
+    if not k.shape[1] or heads % k.shape[1]:
         raise ValueError(f"'k': expected a number of heads that divides {heads}, found {k.shape[1]}")
+    if window is not None and (not causal or window < 1):
+        raise ValueError(f"'window': expected 1 or more keys, and causal attention, found {window}, causal={causal}")
     if alibi_slopes is not None:
         arrays.check("alibi_slopes", alibi_slopes, shape=(heads,), dtypes=("float32",))
+        alibi_slopes = arrays.contiguous(alibi_slopes)
+    return *(arrays.dense_rows(x) for x in (q, k, v)), alibi_slopes
 
 
-def attention_forward(q, k, v, causal, scale, alibi_slopes=None):
-    """(o, lse); raises ValueError naming the argument. A causal row t sees keys 0..t, so S must be T or more."""
-    _checked(q, k, v, alibi_slopes)
-    q, k, v = arrays.contiguous(q), arrays.contiguous(k), arrays.contiguous(v)
+def _steps(*xs):
+    """The strides of all but the last axis of each."""
+    return [stride for x in xs for stride in arrays.strides(x)[:3]]
+
+
+def _block(extent):
+    return 64 if extent > 16 else 16 if extent > 1 else 1
+
+
+def attention_forward(q, k, v, causal=True, scale=None, alibi_slopes=None, window=None, out=None):
+    """(o, lse); scale is 1 / sqrt(D) unless given. Raises ValueError naming the argument."""
+    q, k, v, slopes = _checked(q, k, v, causal, window, alibi_slopes)
     b, h, t, d = q.shape
-    hk, s = k.shape[1], k.shape[2]
-    o, lse = arrays.empty_like(q), arrays.empty((b, h, t), like=q, dtype="float32")
-    attention_forward_kernel[(tz.cdiv(t, BLOCK), b * h)](
-        q, k, v, o, lse, alibi_slopes, float(scale), t, s, h, h // hk, D=d, BM=BLOCK, BN=BLOCK, CAUSAL=bool(causal)
-    )
+    o = arrays.empty_rows_like(q) if out is None else out
+    arrays.check("out", o, shape=tuple(q.shape), dtypes=arrays.FLOATS)
+    if arrays.strides(o)[3] != 1:
+        raise ValueError(f"'out': expected a last axis without gaps, found strides {list(arrays.strides(o))}")
+    lse = arrays.empty((b, h, t), q, "float32")
+    block = _block(t)
+    attention_forward_kernel[(tz.cdiv(t, block), b * h)](
+        q, k, v, o, lse, slopes, window, float(d**-0.5 if scale is None else scale), t, k.shape[2], h,
+        h // k.shape[1], *_steps(q, k, v, o), D=d, BM=block, BN=64, CAUSAL=bool(causal),
+    )  # fmt: skip
     return o, lse
 
 
-def attention_backward(do, q, k, v, o, lse, causal, scale, alibi_slopes=None):
-    """(dq, dk, dv)."""
-    _checked(q, k, v, alibi_slopes)
-    arrays.check("do", do, shape=tuple(q.shape), dtypes=arrays.FLOATS)
-    do, q, k, v, o = (arrays.contiguous(x) for x in (do, q, k, v, o))
+def attention_backward(do, q, k, v, o, lse, causal=True, scale=None, alibi_slopes=None, window=None):
+    """(dq, dk, dv) from the forward's operands and results."""
+    q, k, v, slopes = _checked(q, k, v, causal, window, alibi_slopes)
+    arrays.check("do", do, shape=tuple(q.shape), dtypes=(arrays.dtype_name(q),))
+    do, o = arrays.dense_rows(do), arrays.dense_rows(o)
     b, h, t, d = q.shape
-    hk, s = k.shape[1], k.shape[2]
-    delta = arrays.empty((b, h, t), like=q, dtype="float32")
-    dq, dk, dv = arrays.empty_like(q), arrays.empty_like(k), arrays.empty_like(v)
-    row_dot_kernel[(tz.cdiv(t, BLOCK), b * h)](do, o, delta, t, D=d, BM=BLOCK)
-    options = {"D": d, "BM": BLOCK, "BN": BLOCK, "CAUSAL": bool(causal)}
-    common = (alibi_slopes, float(scale), t, s, h, h // hk)
-    attention_dq_kernel[(tz.cdiv(t, BLOCK), b * h)](do, q, k, v, lse, delta, dq, *common, **options)
-    attention_dkv_kernel[(tz.cdiv(s, BLOCK), b * hk)](do, q, k, v, lse, delta, dk, dv, *common, **options)
+    heads, s = k.shape[1], k.shape[2]
+    delta = arrays.empty((b, h, t), q, "float32")
+    dq, dk, dv = (arrays.empty_rows_like(x) for x in (q, k, v))
+    sizes = {"D": d, "BM": _block(t), "BN": 64, "CAUSAL": bool(causal)}
+    common = (slopes, window, float(d**-0.5 if scale is None else scale), t, s, h, h // heads)
+    attention_dq_kernel[(tz.cdiv(t, sizes["BM"]), b * h)](
+        do, q, k, v, o, lse, delta, dq, *common, *_steps(do, q, k, v, o, dq), **sizes
+    )
+    attention_dkv_kernel[(tz.cdiv(s, sizes["BN"]), b * heads)](
+        do, q, k, v, lse, delta, dk, dv, *common, *_steps(do, q, k, v, dk, dv), **sizes
+    )
     return dq, dk, dv
 
 
-def reference(q, k, v, causal, scale, alibi_slopes=None):
+def reference(q, k, v, causal=True, scale=None, alibi_slopes=None, window=None):
     """o in fp64."""
     q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
     group = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, group, 1), np.repeat(v, group, 1)
-    x = scale * q @ k.swapaxes(2, 3)
+    x = (q.shape[3] ** -0.5 if scale is None else scale) * q @ k.swapaxes(2, 3)
     m, n = np.arange(q.shape[2])[:, None], np.arange(k.shape[2])[None, :]
     if alibi_slopes is not None:
         x = x + np.asarray(alibi_slopes, np.float64)[None, :, None, None] * (n - m)
-    if causal:
-        x = np.where(m >= n, x, -np.inf)
-    p = np.exp(x - x.max(-1, keepdims=True))
-    return p / p.sum(-1, keepdims=True) @ v
+    seen = (n <= m) | (not causal)
+    if window is not None:
+        seen = seen & (n > m - window)
+    p = np.where(seen, np.exp(x - x.max(-1, keepdims=True)), 0.0)
+    return p / np.maximum(p.sum(-1, keepdims=True), 1e-300) @ v

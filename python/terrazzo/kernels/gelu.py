@@ -48,11 +48,11 @@ def _tanh(approximate):
     return approximate == "tanh"
 
 
-def gelu(x, approximate="none"):
-    """GELU of each element; approximate is "none" (erf) or "tanh"."""
+def gelu(x, approximate="none", out=None):
+    """GELU of each element, in `out` if given; approximate is "none" (erf) or "tanh". ValueErrors name the argument."""
     arrays.check("x", x, dtypes=arrays.FLOATS)
     x = arrays.contiguous(x)
-    y, n = arrays.empty_like(x), arrays.numel(x)
+    y, n = arrays.output(out, x), arrays.numel(x)
     gelu_kernel[(tz.cdiv(n, BLOCK),)](x, y, n, TANH=_tanh(approximate), BLOCK=BLOCK)
     return y
 

@@ -121,8 +121,8 @@ def layernorm_wide_dw_kernel(dy, x, mean, rstd, partial_w, partial_b, M, N, chun
     tl.store(partial_b + p * N + c, db, mask=c < N)
 
 
-def layernorm_forward(x, w, b=None, eps=1e-5):
-    """(y, mean, rstd) for x [..., N], w [N] and b [N] or None."""
+def layernorm_forward(x, w, b=None, eps=1e-5, out=None):
+    """(y, mean, rstd) for x [..., N], w [N] and b [N] or None. Raises a ValueError that names the argument."""
     arrays.check("x", x, dtypes=arrays.FLOATS)
     arrays.check("w", w, shape=(x.shape[-1],), dtypes=arrays.FLOATS)
     if b is not None:
@@ -130,7 +130,7 @@ def layernorm_forward(x, w, b=None, eps=1e-5):
         b = arrays.contiguous(b)
     x, w = arrays.contiguous(x), arrays.contiguous(w)
     M, N = arrays.rows(x)
-    y = arrays.empty_like(x)
+    y = arrays.output(out, x)
     mean, rstd = arrays.empty((M,), x, "float32"), arrays.empty((M,), x, "float32")
     if N > WIDE:
         layernorm_wide_kernel[(M,)](x, w, b, y, mean, rstd, N, eps, BLOCK=4096)
@@ -159,9 +159,9 @@ def layernorm_backward(dy, x, w, mean, rstd):
     return dx, sum_partials(partial_w, w.dtype), sum_partials(partial_b, w.dtype)
 
 
-def layernorm(x, w, b=None, eps=1e-5):
-    """y alone."""
-    return layernorm_forward(x, w, b, eps)[0]
+def layernorm(x, w, b=None, eps=1e-5, out=None):
+    """y alone, in `out` if given."""
+    return layernorm_forward(x, w, b, eps, out)[0]
 
 
 def reference(x, w, b=None, eps=1e-5):

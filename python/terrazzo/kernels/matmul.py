@@ -6,11 +6,15 @@ neighbours share their panels of b (the order of Goto and van de Geijn 2008, and
 [K, N], c: [M, N], bias: [N]; fp32, bf16 or fp16.
 """
 
+import functools
+import math
+
 import numpy as np
 
 import terrazzo as tz
 import terrazzo.language as tl
 
+from .._terrazzo import runtime
 from . import arrays
 
 ACTIVATIONS = (None, "relu", "silu", "gelu")
@@ -51,14 +55,37 @@ def matmul_kernel(
     tl.store(pc, acc.to(c.dtype.element_ty), mask=(m[:, None] < m_left) & (n[None, :] < n_left))
 
 
-def _blocks(m, n, k):
-    """Block sizes: the accumulators' panel stays in the second-level cache, no larger than the problem."""
-    return min(128, m), min(256, n), min(128, k)
+def _even(extent, parts, step):
+    """The size of a block, a multiple of step, of which `parts` cover the extent; small extents are one exact block."""
+    return extent if extent < step else tz.cdiv(tz.cdiv(extent, parts), step) * step
+
+
+@functools.cache
+def blocks(m, n, k, threads):
+    """(BM, BN, BK): panels that stay in the second-level cache, cut evenly so that the threads finish together.
+
+    Each element's sum over K has the same order, and so the same bits, with every BM and BN.
+    """
+
+    def time(size):
+        rounds = tz.cdiv(tz.cdiv(m, size[0]) * tz.cdiv(n, size[1]), threads)
+        return rounds * (size[0] + 8) * (size[1] + 16)  # what each program spends on packing grows with the edges
+
+    least_m, least_n = tz.cdiv(m, 128), tz.cdiv(n, 256)
+    sizes = [
+        (_even(m, least_m * i, 8), _even(n, least_n * j, 16)) for i in range(1, 5) for j in range(1, 5) if i * j <= 8
+    ]
+    return *min(sizes, key=time), _even(k, tz.cdiv(k, 256), 16)
 
 
 def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
-    """act(op(a) @ op(b) + bias) in the dtype of a; `out` receives it if given. Raises ValueError."""
+    """act(op(a) @ op(b) + bias) in the dtype of a, or in `out`, of any strides and dtype.
+
+    The activation is None, "relu", "silu" or "gelu" (with erf), computed in fp32. Raises a ValueError that names the
+    argument whose shape or dtype does not fit.
+    """
     arrays.check("a", a, rank=2, dtypes=arrays.FLOATS)
+    arrays.check("b", b, rank=2)
     sam, sak = arrays.strides(a)
     sbk, sbn = arrays.strides(b)
     m, k = a.shape
@@ -77,7 +104,7 @@ def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b
     arrays.check("out", c, shape=(m, n), dtypes=arrays.FLOATS)
     if m == 0 or n == 0:
         return c
-    bm, bn, bk = _blocks(m, n, max(k, 1))
+    bm, bn, bk = blocks(m, n, max(k, 1), runtime.threads())
     grid = (tz.cdiv(m, bm) * tz.cdiv(n, bn),)
     matmul_kernel[grid](
         a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), BM=bm, BN=bn, BK=bk, GROUP=4,
@@ -95,7 +122,5 @@ def reference(a, b, bias=None, activation=None):
     if activation == "silu":
         return c / (1 + np.exp(-c))
     if activation == "gelu":
-        import math
-
-        return 0.5 * c * (1 + np.vectorize(math.erf)(c / np.sqrt(2)))
+        return 0.5 * c * (1 + np.vectorize(math.erf, otypes=[float])(c / np.sqrt(2)))
     return c

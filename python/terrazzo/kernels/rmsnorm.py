@@ -93,13 +93,13 @@ def rmsnorm_wide_dw_kernel(dy, x, rstd, partial, M, N, chunk, BLOCK: tl.constexp
     tl.store(partial + p * N + c, dw, mask=c < N)
 
 
-def rmsnorm_forward(x, w, eps=1e-6):
-    """(y, rstd) for x [..., N] and w [N]."""
+def rmsnorm_forward(x, w, eps=1e-6, out=None):
+    """(y, rstd) for x [..., N] and w [N]. Raises a ValueError that names the argument."""
     arrays.check("x", x, dtypes=arrays.FLOATS)
     arrays.check("w", w, shape=(x.shape[-1],), dtypes=arrays.FLOATS)
     x, w = arrays.contiguous(x), arrays.contiguous(w)
     M, N = arrays.rows(x)
-    y, rstd = arrays.empty_like(x), arrays.empty((M,), x, "float32")
+    y, rstd = arrays.output(out, x), arrays.empty((M,), x, "float32")
     if N > WIDE:
         rmsnorm_wide_kernel[(M,)](x, w, y, rstd, N, eps, BLOCK=4096)
     else:
@@ -126,9 +126,9 @@ def rmsnorm_backward(dy, x, w, rstd):
     return dx, sum_partials(partial, w.dtype)
 
 
-def rmsnorm(x, w, eps=1e-6):
-    """y alone."""
-    return rmsnorm_forward(x, w, eps)[0]
+def rmsnorm(x, w, eps=1e-6, out=None):
+    """y alone, in `out` if given."""
+    return rmsnorm_forward(x, w, eps, out)[0]
 
 
 def reference(x, w, eps=1e-6):

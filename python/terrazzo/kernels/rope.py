@@ -45,11 +45,8 @@ def rotate(x, cos, sin, backward=False):
         raise ValueError(f"'x': expected an even last extent, found shape {list(x.shape)}")
     for name, table in (("cos", cos), ("sin", sin)):
         arrays.check(name, table, shape=(T, D // 2), dtypes=arrays.FLOATS)
-    if arrays.strides(x)[3] != 1:
-        x = arrays.contiguous(x)
-    y = arrays.empty_like(x)
-    if arrays.strides(y)[3] != 1:
-        y = arrays.empty(x.shape, x)
+    x = arrays.dense_rows(x)
+    y = arrays.empty_rows_like(x)
     block = max(1, min(64, 2048 // D))
     rope_kernel[(tz.cdiv(T, block), B * H)](
         x,

@@ -70,12 +70,12 @@ def softmax_backward_wide_kernel(dy, y, dx, N, BLOCK: tl.constexpr):
         tl.store(dx + r * N + c, (p * (d - mean)).to(dx.dtype.element_ty), mask=c < N)
 
 
-def softmax(x):
-    """y of x's shape and dtype."""
+def softmax(x, out=None):
+    """y of x's shape, in `out` or else in x's dtype. Raises a ValueError that names the argument."""
     arrays.check("x", x, dtypes=arrays.FLOATS)
     x = arrays.contiguous(x)
     M, N = arrays.rows(x)
-    y = arrays.empty_like(x)
+    y = arrays.output(out, x)
     if N > WIDE:
         softmax_wide_kernel[(M,)](x, y, N, BLOCK=4096)
     else:

@@ -33,12 +33,12 @@ def swiglu_backward_kernel(dy, gate, up, dgate, dup, n, BLOCK: tl.constexpr):
     tl.store(dup + i, (d * g * s).to(dup.dtype.element_ty), mask=i < n)
 
 
-def swiglu(gate, up):
-    """silu(gate) * up."""
+def swiglu(gate, up, out=None):
+    """silu(gate) * up, in `out` or else in gate's dtype. Raises a ValueError that names the argument."""
     arrays.check("gate", gate, dtypes=arrays.FLOATS)
     arrays.check("up", up, shape=gate.shape, dtypes=arrays.FLOATS)
     gate, up = arrays.contiguous(gate), arrays.contiguous(up)
-    y, n = arrays.empty_like(gate), arrays.numel(gate)
+    y, n = arrays.output(out, gate), arrays.numel(gate)
     swiglu_kernel[(tz.cdiv(n, BLOCK),)](gate, up, y, n, BLOCK=BLOCK)
     return y
 

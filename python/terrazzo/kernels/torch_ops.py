@@ -93,34 +93,33 @@ class _Linear(Function):
 
 class _Attention(Function):
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, slopes: Tensor | None) -> Tensor:
-        o, lse = _attention.attention_forward(q, k, v, causal, scale, alibi_slopes=slopes)
-        ctx.save_for_backward(q, k, v, o, lse, slopes)
-        ctx.causal, ctx.scale = causal, scale
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool, scale: float, slopes: Tensor | None, window: int | None
+    ) -> Tensor:
+        ctx.options = (causal, scale, slopes, window)
+        o, lse = _attention.attention_forward(q, k, v, *ctx.options)
+        ctx.save_for_backward(q, k, v, o, lse)
         return o
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, do: Tensor) -> Any:
-        *saved, slopes = ctx.saved_tensors
-        grads = _attention.attention_backward(do, *saved, ctx.causal, ctx.scale, alibi_slopes=slopes)
-        return *grads, None, None, None
+        return *_attention.attention_backward(do, *ctx.saved_tensors, *ctx.options), None, None, None, None
 
 
 class _SelectiveScan(Function):
-    NAMES = ("u", "delta", "A", "B", "C", "D", "z", "delta_bias")
-
     @staticmethod
-    def forward(ctx: Any, softplus: bool, *inputs: Tensor | None) -> Tensor:
-        out, ctx.saved = _selective_scan.selective_scan_forward(*inputs, delta_softplus=softplus)[:2]
-        ctx.given = [value is not None for value in inputs]
-        return out
+    def forward(ctx: Any, softplus: bool, *inputs: Tensor | None) -> tuple[Tensor, Tensor]:
+        out, last, states = _selective_scan.selective_scan_forward(*inputs, delta_softplus=softplus)
+        ctx.save_for_backward(states, *inputs)
+        ctx.softplus = softplus
+        ctx.mark_non_differentiable(last)
+        return out, last
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dout: Tensor) -> Any:
-        grads = _selective_scan.selective_scan_backward(dout, ctx.saved)
-        return None, *(grads[name] if given else None for name, given in zip(_SelectiveScan.NAMES, ctx.given))
+    def backward(ctx: Any, dout: Tensor, _: Any) -> Any:
+        return None, *_selective_scan.selective_scan_backward(dout, *ctx.saved_tensors, delta_softplus=ctx.softplus)
 
 
 class _CausalConv1d(Function):
@@ -270,9 +269,14 @@ def attention(
     causal: bool = True,
     scale: float | None = None,
     alibi_slopes: Tensor | None = None,
+    window: int | None = None,
 ) -> Tensor:
-    """softmax(q k^T scale + alibi) v for q [B, H, T, D] and k, v [B, K, T, D], K dividing H; any strides."""
-    return _Attention.apply(q, k, v, causal, q.shape[-1] ** -0.5 if scale is None else scale, alibi_slopes)
+    """softmax(q k^T scale + alibi) v for q [B, H, T, D] and k, v [B, K, S, D], K dividing H; any strides.
+
+    The result has q's memory order. scale is 1 / sqrt(D) unless given; window, of causal attention, is how many keys a
+    query sees at most.
+    """
+    return _Attention.apply(q, k, v, causal, scale, alibi_slopes, window)
 
 
 def selective_scan(
@@ -285,9 +289,14 @@ def selective_scan(
     z: Tensor | None = None,
     delta_bias: Tensor | None = None,
     delta_softplus: bool = False,
-) -> Tensor:
-    """The recurrence of Mamba: u, delta, z [B, T, E], A [E, N], B, C [B, T, N], D, delta_bias [E]."""
-    return _SelectiveScan.apply(delta_softplus, u, delta, A, B, C, D, z, delta_bias)
+    return_last_state: bool = False,
+) -> Any:
+    """The recurrence of Mamba: u, delta, z [B, T, E], A [E, N], B, C [B, T, N] or [B, T, G, N], D, delta_bias [E].
+
+    With return_last_state (out, h[T]); the state [B, E, N] has no gradient.
+    """
+    out, last = _SelectiveScan.apply(delta_softplus, u, delta, A, B, C, D, z, delta_bias)
+    return (out, last) if return_last_state else out
 
 
 def causal_conv1d(x: Tensor, w: Tensor, bias: Tensor | None = None, activation: str | None = None) -> Tensor:

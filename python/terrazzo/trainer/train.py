@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from .. import driver
 from . import checkpoint, plot, sample
 from . import config as configuration
 from . import corpus as corpora
@@ -88,6 +89,8 @@ def introduce(state: State, run: Path, display: Display, log: JsonLog, resumed: 
     )
     if resumed:
         display.line(f"resumed    {resumed.path} (step {state.pace.step})")
+        if resumed.meta.get("build") != driver.fingerprint():
+            display.line("           another build of the compiler wrote it: the last bits of the losses may differ")
     log.write(
         "resume" if resumed else "start",
         step=state.pace.step,

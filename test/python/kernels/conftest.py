@@ -9,6 +9,15 @@ import torch
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 
 
+@pytest.fixture(autouse=True)
+def one_thread_for_torch():
+    """Its pool would fight the kernels' pool for the cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture
 def normal():
     """normal(*shape, dtype=): a torch tensor of fixed random numbers."""

@@ -133,3 +133,17 @@ def test_a_model_learns(family):
         adamw.step(1e-2, adamw.gradient_norm())
         losses.append(loss.item())
     assert losses[-1] < 0.6 * losses[0], losses
+
+
+def test_empty_tensors():
+    made = [
+        ops.attention(*(torch.randn(1, 2, length, 8, requires_grad=True) for length in (5, 0, 0)), causal=False),
+        ops.attention(*(torch.randn(0, 2, 5, 8, requires_grad=True) for _ in range(3))),
+        ops.causal_conv1d(torch.randn(2, 0, 8, requires_grad=True), torch.randn(8, 4), activation="silu"),
+        ops.selective_scan(*(torch.randn(*s, requires_grad=True)
+                             for s in ((2, 0, 8), (2, 0, 8), (8, 4), (2, 0, 4), (2, 0, 4)))),
+        ops.linear(torch.randn(0, 8, requires_grad=True), torch.randn(4, 8)),
+    ]  # fmt: skip
+    assert [tuple(y.shape) for y in made] == [(1, 2, 5, 8), (0, 2, 5, 8), (2, 0, 8), (2, 0, 8), (0, 4)]
+    assert not made[0].any()
+    sum(y.sum() for y in made).backward()
