@@ -2,7 +2,9 @@
 """The target that kernels are compiled for and run on, and how the runtime's failures become exceptions."""
 
 import functools
+import hashlib
 import os
+from pathlib import Path
 
 from . import errors
 from ._terrazzo import ir, runtime
@@ -40,8 +42,13 @@ def chip(wanted):
 
 @functools.cache
 def fingerprint():
-    """A string that changes with every build that may produce other code."""
-    return ir.fingerprint()
+    """A string that changes whenever other code may be made: by the compiler, the language or the frontend."""
+    digest = hashlib.sha256(ir.fingerprint().encode())
+    package = Path(__file__).parent
+    for layer in ("frontend", "language"):
+        for path in sorted((package / layer).rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"{ir.fingerprint()}-{digest.hexdigest()[:16]}"
 
 
 _ERRORS = {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From a Python function to a module of the tile dialect.
+"""The frontend: Python functions to tile IR.
 
-The source of a kernel is parsed with Python's own `ast` and executed once, symbolically: compile-time values are
-computed, run-time values become operations. docs/Rationale/Frontend.md says what was decided and why.
+build_module traces a kernel; dependencies says what its text alone leaves open; source_of and remember find and keep
+the source of a function.
 """
 
 from .dependencies import Dependencies, dependencies
-from .module import build_module
-from .source import Source, source_of
+from .kernel import build_module
+from .source import Source, remember, source_of
 
-__all__ = ["Dependencies", "Source", "build_module", "dependencies", "source_of"]
+__all__ = ["Dependencies", "Source", "build_module", "dependencies", "remember", "source_of"]

@@ -1,114 +1,112 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The text of a Python function and where it stands, also of one made in a REPL, a notebook cell or by exec."""
+"""The source of a Python function: its text, its syntax tree, and the lines that errors show."""
 
 import ast
 import functools
-import inspect
 import linecache
 import sys
 import textwrap
-from dataclasses import dataclass
+import weakref
 
 from ..errors import CompileError
+from .deep import run_deep
+from .recover import recover_text
+
+# Function -> (file text, where it came from) or Source.
+_texts = weakref.WeakKeyDictionary()
+_sources = weakref.WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
 class Source:
-    """A function's text from `def` on, its syntax tree, and the place of its first line in the file.
+    """Where a function is written.
 
-    Lines of the tree count from 1; `line(node)` and `column(node)` are those of the user's file.
+    `file` and `first_line` (of the first decorator) locate it, `node` is its syntax tree with the line numbers of the
+    file, `text` what is left from `def` on, without indentation.
     """
 
-    text: str
-    tree: ast.FunctionDef
-    file: str
-    first_line: int
-    indent: int
-    lines: tuple
+    def __init__(self, file, lines, node):
+        self.file = file
+        self.lines = lines
+        self.node = node
+        self.first_line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        self.text = textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+        self.facts = {}  # what analyses of the tree found, kept with it
 
-    def line(self, node):
-        """The line of a node in the file."""
-        return self.first_line + getattr(node, "lineno", 1) - 1
+    def line(self, number):
+        """The text of a line of the file, None past its end."""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else None
 
     def column(self, node):
-        """The column of a node in the file, from 0."""
-        return self.indent + getattr(node, "col_offset", 0)
-
-    def line_text(self, node):
-        """The text of the line that a node starts on, as it stands in the file."""
-        number = getattr(node, "lineno", 1) - 1
-        return " " * self.indent + self.lines[number] if number < len(self.lines) else ""
+        """The column of a node in characters; the tree counts bytes."""
+        line = self.line(node.lineno)
+        if line is None or line.isascii():
+            return node.col_offset
+        return len(line.encode()[: node.col_offset].decode("utf-8", "ignore"))
 
 
-def _from_strings_of_callers(fn):
-    """The text that `exec` was given for this function: a string of some frame whose code is equal."""
-    code = fn.__code__
-    frame = sys._getframe(1)
-    tried = set()
-    while frame is not None:
-        places = [*frame.f_locals.values(), *frame.f_globals.values(), *frame.f_code.co_consts]
-        for text in places:
-            if not isinstance(text, str) or f"def {code.co_name}" not in text or id(text) in tried:
-                continue
-            tried.add(id(text))
-            try:
-                module = compile(text, code.co_filename, "exec", dont_inherit=True)
-            except (SyntaxError, ValueError):
-                continue
-            pending = [module]
-            while pending:
-                for constant in pending.pop().co_consts:
-                    if isinstance(constant, type(code)):
-                        if constant == code:
-                            return text
-                        pending.append(constant)
-        frame = frame.f_back
-    return None
+@functools.lru_cache(maxsize=64)
+def _functions(text):
+    """{(name, first line): tree} of all functions in a text."""
+    try:
+        tree = ast.parse(text)
+    except (RecursionError, MemoryError):
+        tree = run_deep(lambda: ast.parse(text))
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found[node.name, first] = node
+    return found
 
 
-_exec_texts = {}
+def _find(text, code):
+    try:
+        return _functions(text).get((code.co_name, code.co_firstlineno))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _file_text(fn):
+    """The text of the file, notebook cell or other registered source; None if there is none."""
+    lines = linecache.getlines(fn.__code__.co_filename, fn.__globals__)
+    return "".join(lines) if lines else None
 
 
 def remember(fn):
-    """Looks for the text of a function right when it is made: the frames that `exec` ran in are still there."""
-    if fn.__code__ not in _exec_texts and not linecache.getlines(fn.__code__.co_filename):
-        _exec_texts[fn.__code__] = _from_strings_of_callers(fn)
+    """Keeps the text that a function comes from, while whoever exec'd it still holds it.
 
-
-def _block_of(fn):
-    """The lines of the function and the number of the first one."""
-    code = fn.__code__
-    text = _exec_texts.get(code)
-    if text is None:
-        try:
-            lines, first = inspect.getsourcelines(fn)
-            return lines, first
-        except (OSError, TypeError):
-            text = _from_strings_of_callers(fn)
-    if text is None:
-        raise CompileError(
-            f"the source of '{fn.__name__}' ({code.co_filename}) cannot be found; define the kernel in a file or a "
-            "notebook cell, or keep the text given to exec in a variable"
-        )
-    lines = text.splitlines(keepends=True)
-    return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
-
-
-@functools.lru_cache(maxsize=512)
-def _parse(fn):
-    lines, first = _block_of(fn)
-    text = textwrap.dedent("".join(lines))
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    try:
-        tree = ast.parse(text).body[0]
-    except SyntaxError as error:
-        raise CompileError(f"the source of '{fn.__name__}' does not parse: {error.msg}") from None
-    if not isinstance(tree, ast.FunctionDef):
-        raise CompileError(f"'{fn.__name__}' is not defined by a def statement; kernels are")
-    from_def = "\n".join(text.splitlines()[tree.lineno - 1 :])
-    return Source(from_def, tree, fn.__code__.co_filename, first, indent, tuple(text.splitlines()))
+    To be called when the function is made. Never fails: a source that is missing is an error when it is needed.
+    """
+    if fn in _texts:
+        return
+    text = _file_text(fn)
+    if text is None or f"def {fn.__code__.co_name}" not in text:
+        found = recover_text(fn.__code__, sys._getframe(1))
+        text = text if found is None else found
+    if text is not None:
+        _texts[fn] = text
 
 
 def source_of(fn):
-    """The Source of a Python function; a CompileError says what to do where there is none."""
-    return _parse(fn)
+    """The Source of a Python function; a CompileError if it cannot be found."""
+    known = _sources.get(fn)
+    if known is not None:
+        return known
+    code = fn.__code__
+    remember(fn)
+    text = _texts.get(fn)
+    node = None if text is None else _find(text, code)
+    if node is None:
+        text = recover_text(code, sys._getframe(1))
+        node = None if text is None else _find(text, code)
+    if node is None:
+        what = "a lambda" if code.co_name == "<lambda>" else f"{fn.__qualname__}()"
+        raise CompileError(
+            f"the source of {what} cannot be found; kernels are compiled from their text, so define them in a file or "
+            "a notebook cell, or keep the text that is passed to exec in a variable",
+            code.co_filename,
+            code.co_firstlineno,
+        )
+    source = Source(code.co_filename, text.replace("\r\n", "\n").split("\n"), node)
+    _sources[fn] = source
+    return source

@@ -1,222 +1,259 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Statements that are no control flow, and the sequence of statements in a block."""
+"""Statements: assignments, jumps, assertions; what kernels cannot contain is refused here by name."""
 
 import ast
 
-from .. import language as tl
-from ..errors import CompileError
-from ..language.promotion import to_tensor
-from ..language.values import constexpr, tensor, unwrap
-from .expressions import _BINARY, iterable_items
-from .structure import Unbound
+from ..errors import CompileTimeAssertionFailure
+from ..language.debug import device_assert
+from ..language.indexing import insert
+from ..language.values import tensor, unwrap
+from .names import bindings, element_base
+from .patterns import describe_value
+from .scope import EXIT, Binding, Missing, is_constexpr_annotation, is_missing, is_static, wrap
 
-EXIT, RESULT = "$exit", "$result"
-LIVE, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+_REFUSED = {
+    ast.Try: ("try", "kernels have no exceptions"),
+    ast.Raise: ("raise", "use tl.static_assert or tl.device_assert"),
+    ast.Global: ("global", "pass values as arguments and return them"),
+    ast.Nonlocal: ("nonlocal", "pass values as arguments and return them"),
+    ast.Import: ("import", "import modules outside of the kernel"),
+    ast.ImportFrom: ("import", "import modules outside of the kernel"),
+    ast.ClassDef: ("a class", ""),
+    ast.Match: ("match", "use if and elif"),
+    ast.AsyncFor: ("async for", ""),
+    ast.AsyncWith: ("async with", ""),
+    ast.AsyncFunctionDef: ("async def", ""),
+}
+if hasattr(ast, "TryStar"):
+    _REFUSED[ast.TryStar] = ("try", "kernels have no exceptions")
+
+
+def says_constexpr(annotation):
+    """Whether an annotation's syntax says constexpr."""
+    if isinstance(annotation, ast.Constant):
+        return is_constexpr_annotation(annotation.value)
+    return getattr(annotation, "attr", getattr(annotation, "id", None)) == "constexpr"
 
 
 class Statements:
-    """The part of the tracer that executes statements."""
+    """run(statements) traces a block."""
 
-    def block(self, body):
-        """Executes statements until one leaves the block for sure; behind one that may, the rest runs conditionally."""
-        for position, node in enumerate(body):
-            self.statement(node)
-            code = self.names[EXIT]
-            if isinstance(code, tensor):
-                rest = body[position + 1 :]
-                if rest:
-                    self.if_live(rest[0], lambda: self.block(rest))  # noqa: B023
+    def run(self, statements, live=frozenset()):
+        """Traces statements on the current path as long as it is alive. `live` are the names read behind them."""
+        index = 0
+        while index < len(statements):
+            alive = self.path.alive
+            if alive is False:
                 return
-            if unwrap(code) != LIVE:
+            if isinstance(alive, tensor):
+                self.guard(statements[index:], live, statements[index])
                 return
+            index = self.statement(statements, index, live)
 
-    def if_live(self, node, action):
-        """Runs `action` under the condition that no exit has been taken."""
-        live = self.guarded(node, lambda: self.names[EXIT] == constexpr(LIVE))
-        ended = []
+    def statement(self, statements, index, live):
+        """Traces one statement, and gives the index of the next."""
+        node = statements[index]
+        try:
+            self.at(node)
+            if isinstance(node, ast.If):
+                return self.if_statement(statements, index, live)
+            if isinstance(node, (ast.For, ast.While)):
+                after = self.frame.liveness.after[id(node)]
+                (self.visit_for if isinstance(node, ast.For) else self.visit_while)(node, after)
+                return index + 1
+            handler = _HANDLERS.get(type(node))
+            if handler is None:
+                what, instead = _REFUSED.get(type(node), (type(node).__name__, ""))
+                raise self.unsupported(node, what, instead)
+            handler(self, node, live)
+        except Exception as error:
+            found = self.located(error, node)
+            if found is error:
+                raise
+            raise found from error
+        return index + 1
 
-        def then():
-            self.names[EXIT] = constexpr(LIVE)
-            action()
-            ended.append(self.names[EXIT])
+    def bind(self, name, value, node):
+        """Makes a name mean a value from here on."""
+        self.path.names[name] = Binding(value, node)
 
-        self.branches(node, live, then, lambda: None)
-        if not self.frame.loops and not isinstance(ended[0], tensor) and unwrap(ended[0]) == RETURN:
-            # Outside of loops the only other exit is a return, too.
-            self.names[EXIT] = constexpr(RETURN)
+    def assign(self, target, value, node):
+        """target = value"""
+        if isinstance(target, ast.Name):
+            self.bind(target.id, value, node)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value, node)
+        elif isinstance(target, ast.Subscript):
+            self._assign_element(target, value, node)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, value, node)
+        else:
+            raise self.unsupported(target, "assignment to an attribute")
 
-    def statement(self, node):
-        """Executes one statement."""
-        method = getattr(self, "do_" + type(node).__name__, None)
-        if method is None:
-            raise self.unsupported(node, _NAMES.get(type(node), f"the statement '{type(node).__name__}'"))
-        self.locate(node)
-        method(node)
+    def _unpack(self, target, value, node):
+        if isinstance(unwrap(value), tensor):
+            raise self.error(
+                node, f"a run-time value ({unwrap(value).type}) cannot be unpacked; index it, or use tl.split"
+            )
+        values = self.items(value, node, "unpacking")
+        count = len(target.elts)
+        starred = [i for i, element in enumerate(target.elts) if isinstance(element, ast.Starred)]
+        if len(values) != count and not (starred and len(values) >= count - 1):
+            least = f"at least {count - 1}" if starred else count
+            raise self.error(node, f"expected {least} values to unpack, found {len(values)}")
+        if starred:
+            at, extra = starred[0], len(values) - count + 1
+            values[at : at + extra] = [self.keep_list(values[at : at + extra])]
+        for element, member in zip(target.elts, values):
+            self.assign(element, member, node)
 
-    # ---------------------------------------------------------------- assignments
-    def do_Expr(self, node):  # noqa: N802
-        if not isinstance(node.value, ast.Constant):
-            self.value(node.value)
+    def _assign_element(self, target, value, node):
+        base = element_base(target)
+        if base is None or not isinstance(target.value, ast.Name):
+            raise self.unsupported(target, "assignment to an element of an element")
+        container = self.load(base, target.value)
+        index = self.visit(target.slice)
+        self.at(node)
+        if isinstance(container, tensor):
+            self.bind(base, insert(container, index, value), node)
+            return
+        if not isinstance(container, list):
+            raise self.error(node, f"{describe_value(container)} does not support assignment to its elements")
+        self.check_list(container, node)
+        plain = unwrap(index)
+        if isinstance(plain, tensor):
+            raise self.error(node, f"the index of a list must be known at compile time, found a run-time {plain.type}")
+        try:
+            container[plain] = value
+        except (IndexError, TypeError, ValueError) as error:
+            raise self.error(node, f"{error}") from None
 
-    def do_Pass(self, node):  # noqa: N802
-        pass
+    def check_list(self, values, node):
+        """An error if a list is changed in a branch or loop around which it lives."""
+        _, depth = self.lists.get(id(values), (None, self.depth))
+        if depth != self.depth:
+            raise self.error(
+                node,
+                "a list cannot be changed in a branch or loop that depends on run-time values; make a new one with "
+                "a = a + [x] in an unrolled loop, or use a tile",
+            )
 
-    def do_Assign(self, node):  # noqa: N802
-        value = self.value(node.value)
+    def visit_assign(self, node, live):
+        """a = b = value"""
+        value = self.visit(node.value)
         for target in node.targets:
-            self.bind(target, value)
+            self.assign(target, value, node)
 
-    def do_AnnAssign(self, node):  # noqa: N802
+    def visit_annotated(self, node, live):
+        """a: T = value; with tl.constexpr as T the value has to be known at compile time."""
         if node.value is None:
             return
-        value = self.value(node.value)
-        if self.is_constexpr_annotation(node.annotation):
-            if isinstance(value, tensor):
-                raise self.error(
-                    node,
-                    f"'{ast.unparse(node.target)}' is declared constexpr, but its value is a run-time {value.type}",
-                )
-            value = value if value is None or isinstance(value, (constexpr, tuple, list)) else constexpr(value)
-        self.bind(node.target, value)
+        value = self.visit(node.value)
+        if says_constexpr(node.annotation) and not is_static(value):
+            name = node.target.id if isinstance(node.target, ast.Name) else "the target"
+            raise self.error(
+                node,
+                f"'{name}' is declared constexpr, but its value is known at run time only: {describe_value(value)}",
+            )
+        self.assign(node.target, value, node)
 
-    def is_constexpr_annotation(self, annotation):
-        """Whether an annotation says tl.constexpr."""
-        text = annotation.value if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
-        return isinstance(text, str) and text.rpartition(".")[2] == "constexpr"
-
-    def do_AugAssign(self, node):  # noqa: N802
-        load = ast.copy_location(_as_load(node.target), node.target)
-        left = self.value(load)
-        right = self.value(node.value)
-        if type(node.op) not in _BINARY:
-            raise self.error(node, "the operator @ is not defined for tiles; use tl.dot")
-        self.bind(node.target, self.guarded(node, lambda: self.binary(node, left, right)))
-
-    def bind(self, target, value):
-        """Binds a target of an assignment."""
+    def visit_augmented(self, node, live):
+        """a += value"""
+        target = node.target
         if isinstance(target, ast.Name):
-            self.assign(target.id, value, target)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            self.unpack(target, value)
+            old = self.load(target.id, target)
         elif isinstance(target, ast.Subscript):
-            self.bind_element(target, value)
-        elif isinstance(target, ast.Attribute):
-            raise self.unsupported(target, "assignment to an attribute")
+            old = self.subscript(self.visit(target.value), self.visit(target.slice), target)
         else:
-            raise self.unsupported(target, "this target of an assignment")
+            raise self.unsupported(target, "assignment to an attribute")
+        value = self.visit(node.value)
+        self.at(node)
+        self.assign(target, self.binary(node.op, old, value, node), node)
 
-    def unpack(self, target, value):
-        """a, *b = value."""
-        if isinstance(value, tensor):
-            raise self.error(target, f"a run-time value ({value.type}) cannot be unpacked; index it, or use tl.split")
-        items = iterable_items(value)
-        if items is None:
-            raise self.error(target, f"cannot unpack {unwrap(value)!r}: expected a tuple")
-        stars = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
-        count = len(target.elts)
-        if stars:
-            first, behind = stars[0], count - stars[0] - 1
-            if len(items) < count - 1:
-                raise self.error(target, f"expected at least {count - 1} values to unpack, found {len(items)}")
-            middle = items[first : len(items) - behind]
-            items = items[:first] + [tl.tuple(middle)] + (items[len(items) - behind :] if behind else [])
-        elif len(items) != count:
-            raise self.error(target, f"expected {count} values to unpack, found {len(items)}")
-        for element, item in zip(target.elts, items, strict=True):
-            self.bind(element.value if isinstance(element, ast.Starred) else element, item)
+    def visit_return(self, node, live):
+        """return value"""
+        value = None if node.value is None else self.visit(node.value)
+        path = self.path
+        path.result = Binding(value, node)
+        path.flags["returned"] = True
+        path.alive = False
 
-    def bind_element(self, target, value):
-        """x[i] = value: x becomes a tile with that part replaced."""
-        if not isinstance(target.value, ast.Name):
-            raise self.unsupported(target, "assignment to a part of an expression")
-        whole = self.value(target.value)
-        index = self.index(target.slice)
-        if not isinstance(whole, tensor):
-            raise self.error(target, f"only tiles can be assigned to by index, found {unwrap(whole)!r}")
-        self.assign(target.value.id, self.guarded(target, lambda: tl.insert(whole, index, value)), target)
+    def visit_break(self, node, live):
+        """break"""
+        loop = self.frame.loops[-1]
+        path = self.path
+        # Behind an endless loop, or one with an else clause, it can be known that a break was what ended it.
+        if loop.is_endless or loop.node.orelse:
+            for name in self.frame.liveness.after[id(loop.node)] & bindings([loop.node]):
+                if not is_missing(loop.before.get(name)):
+                    continue
+                binding = path.names.get(name)
+                if is_missing(binding) or binding.guard is not None:
+                    message = f"variable '{name}' has no value at the break on line {node.lineno}"
+                    binding = Binding(Missing(message, notes=(message,)), node)
+                path.names[EXIT + name] = binding
+        path.flags["broken"] = True
+        path.alive = False
 
-    def do_Delete(self, node):  # noqa: N802
+    def visit_continue(self, node, live):
+        """continue"""
+        self.path.alive = False
+
+    def visit_expression(self, node, live):
+        """An expression for its effect; a string is a docstring or a comment."""
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def visit_pass(self, node, live):
+        """pass"""
+
+    def visit_delete(self, node, live):
+        """del name"""
         for target in node.targets:
             if not isinstance(target, ast.Name):
                 raise self.unsupported(target, "del of anything but a variable")
-            self.names[target.id] = Unbound("was deleted")
+            self.load(target.id, target)
+            self.bind(target.id, Missing(f"'{target.id}' was deleted at line {node.lineno}"), node)
 
-    # ---------------------------------------------------------------- leaving
-    def do_Return(self, node):  # noqa: N802
-        value = None if node.value is None else self.value(node.value)
-        if len(self.frames) == 1 and value is not None:
-            raise self.error(node, "a kernel returns nothing; store the value through a pointer")
-        self.assign(RESULT, value, node)
-        self.names[EXIT] = constexpr(RETURN)
+    def visit_assert(self, node, live):
+        """assert test, message: checked now if that is possible, else by tl.device_assert."""
+        test = unwrap(self.visit(node.test))
+        message = "" if node.msg is None else unwrap(self.visit(node.msg))
+        if not isinstance(message, str):
+            raise self.error(node.msg, f"the message of assert must be a string, found {describe_value(message)}")
+        self.at(node)
+        if isinstance(test, tensor):
+            device_assert(test, message or ast.unparse(node.test))
+        elif not test:
+            raise self.error(node, f"assertion failed{': ' * bool(message)}{message}", kind=CompileTimeAssertionFailure)
 
-    def do_Break(self, node):  # noqa: N802
-        self.names[EXIT] = constexpr(BREAK)
-
-    def do_Continue(self, node):  # noqa: N802
-        self.names[EXIT] = constexpr(CONTINUE)
-
-    # ---------------------------------------------------------------- others
-    def do_Assert(self, node):  # noqa: N802
-        condition = self.value(node.test)
-        message = "" if node.msg is None else str(unwrap(self.value(node.msg)))
-        if isinstance(condition, tensor):
-            self.guarded(node, lambda: tl.device_assert(condition, message))
-        elif not self.static_truth(condition):
-            self.guarded(node, lambda: tl.static_assert(False, message))
-
-    def do_With(self, node):  # noqa: N802
+    def visit_with(self, node, live):
+        """with context: entered and left while the kernel is compiled."""
+        contexts = []
         for item in node.items:
-            value = self.value(item.context_expr)
+            context = self.visit(item.context_expr)
+            if not hasattr(context, "__enter__") or not hasattr(context, "__exit__"):
+                raise self.error(item.context_expr, f"{describe_value(context)} is no context manager")
+            contexts.append(context)
+            entered = wrap(context.__enter__())
             if item.optional_vars is not None:
-                self.bind(item.optional_vars, value)
-        self.block(node.body)
-
-    def do_FunctionDef(self, node):  # noqa: N802
-        names = [a.arg for a in node.args.args]
-        if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
-            raise self.unsupported(node, "a nested function with default or variadic parameters")
-
-        def call(*args):
-            if len(args) != len(names):
-                raise CompileError(f"{node.name}() takes {len(names)} arguments, found {len(args)}")
-            saved = self.frame.names
-            self.frame.names = {**saved, **dict(zip(names, args, strict=True)), EXIT: constexpr(LIVE), RESULT: None}
-            try:
-                self.block(node.body)
-                if isinstance(self.frame.names[EXIT], tensor):
-                    raise self.error(node, f"'{node.name}' must return at its end only, since it is a nested function")
-                return self.frame.names[RESULT]
-            finally:
-                self.frame.names = saved
-
-        call.__tz_local__ = True
-        self.assign(node.name, call, node)
+                self.assign(item.optional_vars, entered, node)
+        self.run(node.body, live)
+        for context in reversed(contexts):
+            context.__exit__(None, None, None)
 
 
-def _as_load(target):
-    """A target of an assignment as the expression that reads it."""
-    import copy
-
-    load = copy.copy(target)
-    load.ctx = ast.Load()
-    return load
-
-
-def as_scalar(value):
-    """A number as a run-time scalar."""
-    return to_tensor(value)
-
-
-_NAMES = {
-    ast.Try: "try",
-    ast.Raise: "raise",
-    ast.Global: "global",
-    ast.Nonlocal: "nonlocal",
-    ast.ClassDef: "a class",
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.AsyncFor: "async for",
-    ast.AsyncWith: "async with",
-    ast.AsyncFunctionDef: "async def",
-    ast.Match: "match",
+_HANDLERS = {
+    ast.Assign: Statements.visit_assign,
+    ast.AnnAssign: Statements.visit_annotated,
+    ast.AugAssign: Statements.visit_augmented,
+    ast.Return: Statements.visit_return,
+    ast.Break: Statements.visit_break,
+    ast.Continue: Statements.visit_continue,
+    ast.Expr: Statements.visit_expression,
+    ast.Pass: Statements.visit_pass,
+    ast.Delete: Statements.visit_delete,
+    ast.Assert: Statements.visit_assert,
+    ast.With: Statements.visit_with,
+    ast.FunctionDef: lambda tracer, node, live: tracer.visit_nested_function(node),
 }

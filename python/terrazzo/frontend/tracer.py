@@ -1,164 +1,155 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Symbolic execution of one function: frames, names, locations, errors.
+"""The tracer: walks the syntax tree of a function and emits IR, with the types of all values at hand.
 
-An early exit (break, continue, return) under a run-time condition is a value like any other: the hidden variable
-EXIT, which branches join and loops carry. While it may be set, the rest of a block runs under `if EXIT == 0`.
+Expressions, statements, branches, loops and calls are a module each, mixed in here. This one holds what they share:
+the current frame, locations, errors, and blocks of operations.
 """
 
-import builtins
-import difflib
-from dataclasses import dataclass, field
+import contextlib
 
 from .._terrazzo import ir
 from ..errors import CompileError, UnsupportedLanguageConstruct
-from ..language.values import constexpr, unwrap
+from ..language import builder as builders
+from ..language.dtypes import int1
+from ..language.promotion import constant
+from ..language.values import tensor
+from .branches import Branches
 from .calls import Calls
-from .control_flow import ControlFlow
+from .choices import Choices
+from .containers import Containers
 from .expressions import Expressions
-from .source import source_of
+from .inlining import Inlining
+from .loops import Loops
 from .statements import Statements
-from .structure import Unbound
-
-EXIT, RESULT = "$exit", "$result"
-LIVE, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+from .unrolling import Unrolling
 
 
-@dataclass
-class Frame:
-    """One call of a function: its variables and where they were last assigned."""
-
-    function: object
-    source: object
-    names: dict = field(default_factory=dict)
-    assigned_at: dict = field(default_factory=dict)
-    loops: int = 0
+class NotStaticError(Exception):
+    """An expression that was tried at compile time needs an operation."""
 
 
-class Tracer(Expressions, Statements, ControlFlow, Calls):
-    """Executes the syntax tree of a kernel, and of the functions that it calls, with the builder `b`."""
+class _NoBuilder:
+    """Stands for the builder while nothing may be emitted."""
 
-    def __init__(self, b, options=None):
-        self.b = b
-        self.frames = []
+    def __getattr__(self, name):
+        raise NotStaticError(name)
 
-    @property
-    def frame(self):
-        """The innermost call."""
-        return self.frames[-1]
+
+class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unrolling, Calls, Inlining):
+    """Traces functions into the current function of `builder`."""
+
+    def __init__(self, builder, options):
+        self.builder = builder
+        self.options = options
+        self.frame = None
+        self.stack = []  # functions being traced, outermost first
+        self.depth = 0  # of regions
+        self.lists = {}  # id -> (list, depth of regions where it was made)
+        self.is_probing = False
 
     @property
-    def names(self):
-        """The variables of the innermost call."""
-        return self.frame.names
+    def path(self):
+        """The state on the way through the current function that is being traced."""
+        return self.frame.path
 
-    # ---------------------------------------------------------------- locations and errors
-    def locate(self, node):
-        """Makes operations carry the place of a node from now on."""
+    @path.setter
+    def path(self, path):
+        self.frame.path = path
+
+    def at(self, node):
+        """Gives operations from now on the location of a node."""
+        if not self.is_probing:
+            source = self.frame.source
+            self.builder.set_loc(source.file, node.lineno, source.column(node) + 1)
+
+    def error(self, node, message, notes=(), kind=CompileError):
+        """A CompileError at a node of the current function."""
         source = self.frame.source
-        self.b.set_loc(source.file, source.line(node), source.column(node) + 1)
+        return kind(message, source.file, node.lineno, source.column(node), source.line(node.lineno), list(notes))
 
-    def error(self, node, message, kind=CompileError):
-        """A CompileError at a node."""
+    def unsupported(self, node, what, instead=""):
+        """The error for Python that kernels cannot contain."""
+        message = f"{what} cannot be used in a kernel" + (f"; {instead}" if instead else "")
+        return self.error(node, message, kind=UnsupportedLanguageConstruct)
+
+    def place(self, node, file=True):
+        """A node as "file:line", for notes."""
         source = self.frame.source
-        return kind(message).at(source.file, source.line(node), source.column(node), source.line_text(node))
+        return f"{source.file}:{node.lineno}" if file else f"line {node.lineno}"
 
-    def unsupported(self, node, what):
-        """An error for Python that kernels cannot contain."""
-        return self.error(node, f"{what} cannot be used in a kernel", UnsupportedLanguageConstruct)
-
-    def guarded(self, node, action):
-        """action(), where errors of the language and the compiler get the place of `node`."""
-        self.locate(node)
+    def located(self, error, node):
+        """Any exception as a CompileError, at the node unless it knows better."""
         source = self.frame.source
+        where = (source.file, node.lineno, source.column(node), source.line(node.lineno))
+        if isinstance(error, CompileError):
+            return error.at(*where)
+        if isinstance(error, NotStaticError):
+            return error
+        if isinstance(error, ir.DiagnosticError):
+            return CompileError(getattr(error, "message", None) or str(error), *where)
+        if isinstance(error, RecursionError):
+            return CompileError("the kernel is nested too deeply", *where)
+        return CompileError(f"internal error: {type(error).__name__}: {error}", *where)
+
+    @contextlib.contextmanager
+    def region(self, block):
+        """Operations go to the end of a block until the end of the `with`."""
+        before = self.builder.insertion_point
+        self.builder.set_insertion_point_to_end(block)
+        self.depth += 1
         try:
-            return action()
-        except CompileError as error:
-            raise error.at(source.file, source.line(node), source.column(node), source.line_text(node)) from None
-        except ir.DiagnosticError as error:
-            raise self.error(node, getattr(error, "message", None) or str(error)) from None
-        except RecursionError:
-            raise self.error(node, "the kernel is nested too deeply") from None
-        except (TypeError, ValueError, AttributeError, IndexError, KeyError, ZeroDivisionError, OverflowError) as error:
-            text = str(error) or type(error).__name__
-            raise self.error(node, f"{text} ({type(error).__name__})") from error
-
-    # ---------------------------------------------------------------- names
-    def assign(self, name, value, node):
-        """Binds a variable."""
-        self.names[name] = value
-        self.frame.assigned_at[name] = node
-
-    def look_up(self, node):
-        """The value of a name: a variable, a cell of the enclosing function, a global, a builtin."""
-        name = node.id
-        if name in self.names:
-            value = self.names[name]
-            if isinstance(value, Unbound):
-                raise self.error(node, f"variable '{name}' {value.reason}")
-            return value
-        fn = self.frame.function
-        cells = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
-        if name in cells:
-            try:
-                return self.outer(node, name, cells[name].cell_contents, {})
-            except ValueError:
-                raise self.error(node, f"variable '{name}' of the enclosing function has no value yet") from None
-        if name in fn.__globals__:
-            annotations = fn.__globals__.get("__annotations__", {})
-            return self.outer(node, name, fn.__globals__[name], annotations)
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
-        near = difflib.get_close_matches(name, [*self.names, *fn.__globals__], 1)
-        hint = f"; did you mean '{near[0]}'?" if near and not near[0].startswith("$") else ""
-        raise self.error(node, f"name '{name}' is not defined{hint}")
-
-    def outer(self, node, name, value, annotations):
-        """A value from outside of the kernel: constants must be marked, since a change would go unseen."""
-        if isinstance(value, constexpr) or value is None:
-            return value
-        plain = isinstance(value, (bool, int, float, str, tuple, list, dict, set))
-        if plain and "constexpr" in str(annotations.get(name, "")):
-            return constexpr(value)
-        if plain and not (isinstance(value, tuple) and value and all(isinstance(v, constexpr) for v in value)):
-            raise self.error(
-                node,
-                f"'{name}' is a plain global variable ({type(value).__name__}); a kernel can read it only if it is "
-                f"constant: make it {name} = tl.constexpr({value!r})",
-            )
-        return value
-
-    # ---------------------------------------------------------------- calls of functions
-    def run(self, fn, names, node=None):
-        """Executes a function with its parameters bound, and gives what it returns."""
-        if any(frame.function is fn for frame in self.frames):
-            cycle = " -> ".join([f.function.__name__ for f in self.frames] + [fn.__name__])
-            raise CompileError(f"recursion is not supported in kernels: {cycle}")
-        frame = Frame(fn, source_of(fn), dict(names))
-        caller = self.frames[-1] if self.frames else None
-        self.frames.append(frame)
-        try:
-            frame.names[EXIT] = constexpr(LIVE)
-            self.block(frame.source.tree.body)
-            return self.result(frame)
-        except CompileError as error:
-            if caller is not None and node is not None:
-                error.notes.append(
-                    f"'{fn.__name__}' is called at {caller.source.file}:{caller.source.line(node)}: "
-                    f"{caller.source.line_text(node).strip()}"
-                )
-            raise
+            yield
         finally:
-            self.frames.pop()
+            self.depth -= 1
+            self.builder.set_insertion_point_to_end(before)
 
-    def result(self, frame):
-        """What a finished frame returns."""
-        value = frame.names.get(RESULT)
-        exit_code = unwrap(frame.names[EXIT])
-        if isinstance(exit_code, int):
-            return value if exit_code == RETURN else None
-        if value is None:
-            return None
-        node = frame.assigned_at.get(RESULT, frame.source.tree)
-        raise self.error(
-            node, f"'{frame.function.__name__}' returns a value on some paths only; every path has to return one"
-        )
+    def flag(self, value):
+        """A flag as an int1 scalar."""
+        return value if isinstance(value, tensor) else constant(bool(value), int1)
+
+    def both(self, a, b):
+        """a and b, of two flags."""
+        if not isinstance(a, tensor):
+            return b if a else False
+        if not isinstance(b, tensor):
+            return a if b else False
+        return tensor(self.builder.create("arith.andi", [a.handle, b.handle]).result, int1)
+
+    def either(self, a, b):
+        """a or b, of two flags."""
+        if not isinstance(a, tensor):
+            return True if a else b
+        if not isinstance(b, tensor):
+            return True if b else a
+        return tensor(self.builder.create("arith.ori", [a.handle, b.handle]).result, int1)
+
+    def negated(self, a):
+        """not a, of a flag."""
+        if not isinstance(a, tensor):
+            return not a
+        one = constant(True, int1)
+        return tensor(self.builder.create("arith.xori", [a.handle, one.handle]).result, int1)
+
+    def probe(self, fn, hidden=()):
+        """(True, fn()) if that needs no operation and no name of `hidden`, else (False, None). Changes nothing."""
+        from .scope import Binding, Missing
+
+        frame, path, builder, was_probing, depth = self.frame, self.path, self.builder, self.is_probing, self.depth
+        trial = path.copy()
+        for name in hidden:
+            trial.names[name] = Binding(Missing(f"'{name}' is not known here"), None)
+        reads = [(loop, set(loop.reads)) for loop in frame.loops]
+        self.path, self.builder, self.is_probing = trial, _NoBuilder(), True
+        stack, loops = list(self.stack), list(frame.loops)
+        builders.push(self.builder, builders.options())
+        try:
+            return True, fn()
+        except (CompileError, NotStaticError):
+            return False, None
+        finally:
+            builders.pop()
+            self.frame, self.builder, self.is_probing, self.depth = frame, builder, was_probing, depth
+            self.stack[:], frame.loops[:] = stack, loops
+            self.path = path
+            for loop, names in reads:
+                loop.reads = names
