@@ -58,9 +58,9 @@ void terrazzo::registerPasses() {
   registerConversionPasses();
   registerTargets();
   // `--tz-pipeline-cpu`: exactly what the JIT runs.
+  static SmallVector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;
   for (llvm::StringRef name : targetNames()) {
     const Target *target = findTarget(name);
-    static SmallVector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;
     pipelines.push_back(std::make_unique<PassPipelineRegistration<>>(
         ("tz-pipeline-" + name).str(),
         ("everything that runs for " + name).str(),

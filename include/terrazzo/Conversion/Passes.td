@@ -17,7 +17,7 @@ def TileToVector : Pass<"tz-tile-to-vector", "::mlir::ModuleOp"> {
     Ensures: no tile op and no tensor is left. Each kernel is a function of pointers, scalars, program indices and a
     kernel context; tiles live in stack buffers, and every vector has rank 1 and at most 64 lanes.
     docs/adr/0006 says how tiles are evaluated. The module's `tile.target` dictionary tells the width of the vector
-    registers (`vector_bytes`, default 32) and of tile units (`amx`).
+    registers (`vector_bytes`, default 32) and whether multiply-add is an instruction (`fma`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",

@@ -49,10 +49,7 @@ bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere,
   Operation *op = tile.getDefiningOp();
   if (!isTile(tile) || isInBuffer(tile) || !op || !isVirtualOp(op))
     return false;
-  bool keeps =
-      inPlaceHere &&
-      !isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp,
-           tile::FlipOp, tile::SliceOp, tile::SplitOp, tile::GatherOp>(op);
+  bool keeps = inPlaceHere && !isRenaming(op) && !isa<tile::GatherOp>(op);
   bool result = false;
   for (Value operand : op->getOperands())
     result |= dependsOn(operand, leaf, elsewhere, keeps);
@@ -82,8 +79,7 @@ void Lowering::carry(ValueRange values, ValueRange leaves,
   }
   for (auto &[buffer, i] : copies) {
     auto type = cast<RankedTensorType>(values[i].getType());
-    buffer = allocate(type.getElementType(), type.getShape(),
-                      std::max<int64_t>(0, type.getRank() - 1), false);
+    buffer = allocateTile(type);
     copyInto(values[i], buffer);
   }
   for (size_t i : direct)
@@ -158,8 +154,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
       continue;
     }
     auto type = cast<RankedTensorType>(init.getType());
-    destinations[i] = allocate(type.getElementType(), type.getShape(),
-                               std::max<int64_t>(0, type.getRank() - 1), false);
+    destinations[i] = allocateTile(type);
     copyInto(init, destinations[i]);
     Value argument = op.getRegionIterArg(i);
     buffers[argument] = destinations[i];
@@ -212,9 +207,7 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
   for (Value value : op.getResults()) {
     destinations.push_back({});
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      destinations.back() =
-          allocate(type.getElementType(), type.getShape(),
-                   std::max<int64_t>(0, type.getRank() - 1), false);
+      destinations.back() = allocateTile(type);
     else
       types.push_back(registerType(value.getType()));
   }
@@ -270,8 +263,7 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
       continue;
     }
     auto type = cast<RankedTensorType>(init.getType());
-    carried[i] = allocate(type.getElementType(), type.getShape(),
-                          std::max<int64_t>(0, type.getRank() - 1), false);
+    carried[i] = allocateTile(type);
     copyInto(init, carried[i]);
     buffers[before.getArgument(i)] = carried[i];
   }
@@ -289,8 +281,7 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
       passed[j] = carried[argument.getArgNumber()];
       leaves[argument.getArgNumber()] = after.getArgument(j);
     } else {
-      passed[j] = allocate(type.getElementType(), type.getShape(),
-                           std::max<int64_t>(0, type.getRank() - 1), false);
+      passed[j] = allocateTile(type);
       alwaysCopy = true;
     }
     buffers[after.getArgument(j)] = passed[j];

@@ -292,16 +292,8 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
     forLoop(
         0, type.getDimSize(0), 1, {},
         [&](Value batch, ValueRange) {
-          auto at = [&](const Buffer &buffer) {
-            Buffer part = buffer;
-            part.ptr = LLVM::GEPOp::create(
-                b, LLVM::LLVMPointerType::get(b.getContext()), compute,
-                buffer.ptr,
-                ArrayRef<LLVM::GEPArg>{mulIndex(batch, buffer.strides[0])});
-            part.strides.erase(part.strides.begin());
-            return part;
-          };
-          multiply(at(lhs), at(rhs), at(acc), m, n, k);
+          multiply(sliceAt(lhs, 0, batch), sliceAt(rhs, 0, batch),
+                   sliceAt(acc, 0, batch), m, n, k);
           return SmallVector<Value>();
         },
         nullptr);

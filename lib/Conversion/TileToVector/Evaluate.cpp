@@ -45,6 +45,11 @@ bool cpu::isVirtualOp(Operation *op) {
       op->getDialect());
 }
 
+bool cpu::isRenaming(Operation *op) {
+  return isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp,
+             tile::FlipOp, tile::SliceOp, tile::SplitOp>(op);
+}
+
 Type Lowering::laneType(Type element) {
   Type type = registerType(element);
   return lanes == 1 ? type : VectorType::get({lanes}, type);
@@ -127,6 +132,24 @@ Val Lowering::eval(Value tile, const Coords &at) {
   return result;
 }
 
+std::optional<Coords> Lowering::sourceCoords(Operation *op, const Coords &at) {
+  Coords from(at);
+  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
+    ArrayRef<int64_t> shape = tile::getShape(broadcast.getSource().getType());
+    for (auto [dim, extent] : llvm::enumerate(shape))
+      if (extent == 1)
+        from[dim] = {index(0), 0};
+  } else if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
+    from.erase(from.begin() + expand.getAxis());
+  } else if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
+    for (auto [dim, source] : llvm::enumerate(transpose.getOrder()))
+      from[source] = at[dim];
+  } else {
+    return std::nullopt;
+  }
+  return from;
+}
+
 // NOLINTNEXTLINE(readability-function-size)
 Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
   assert(op && "a tile that is no op's result must be in a buffer");
@@ -150,25 +173,10 @@ Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
             arith::ConstantOp::create(b, dense.getSplatValue<TypedAttr>()), 0,
             false};
       })
-      .Case([&](tile::BroadcastOp broadcast) {
-        Coords from(at);
-        auto source = cast<RankedTensorType>(broadcast.getSource().getType());
-        for (auto [dim, extent] : llvm::enumerate(source.getShape()))
-          if (extent == 1)
-            from[dim] = {index(0), 0};
-        return eval(broadcast.getSource(), from);
-      })
-      .Case([&](tile::ExpandDimsOp expand) {
-        Coords from(at);
-        from.erase(from.begin() + expand.getAxis());
-        return eval(expand.getSource(), from);
-      })
-      .Case([&](tile::TransposeOp transpose) {
-        Coords from(at);
-        for (auto [dim, source] : llvm::enumerate(transpose.getOrder()))
-          from[source] = at[dim];
-        return eval(transpose.getSource(), from);
-      })
+      .Case<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp>(
+          [&](Operation *renaming) {
+            return eval(renaming->getOperand(0), *sourceCoords(renaming, at));
+          })
       .Case([&](tile::FlipOp flip) {
         Coords from(at);
         int64_t axis = flip.getAxis();
@@ -363,19 +371,8 @@ Value Lowering::allTrue(Value mask, const Coords &at) {
     return scalar(splat.getSource());
   if (isa<arith::AndIOp>(op))
     return conjunction(op->getOperand(0), op->getOperand(1), at);
-  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
-    Coords from(at);
-    for (auto [dim, extent] :
-         llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
-      if (extent == 1)
-        from[dim] = {index(0), 0};
-    return allTrue(broadcast.getSource(), from);
-  }
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-    Coords from(at);
-    from.erase(from.begin() + expand.getAxis());
-    return allTrue(expand.getSource(), from);
-  }
+  if (std::optional<Coords> from = sourceCoords(op, at))
+    return allTrue(op->getOperand(0), *from);
   Val value = eval(mask, at);
   if (value.isUniform())
     return value.v;

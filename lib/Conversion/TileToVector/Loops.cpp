@@ -298,6 +298,12 @@ Buffer Lowering::allocate(Type element, ArrayRef<int64_t> shape,
   return buffer;
 }
 
+Buffer Lowering::allocateTile(Type type) {
+  ArrayRef<int64_t> shape = tile::getShape(type);
+  int64_t inner = std::max<int64_t>(0, static_cast<int64_t>(shape.size()) - 1);
+  return allocate(tile::getElementType(type), shape, inner, false);
+}
+
 Buffer Lowering::materialize(Value tile, bool contiguous) {
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t rank = type.getRank();
@@ -390,12 +396,6 @@ Lowering::Cost Lowering::costOf(Value tile) {
     return {1, false};
   auto it = costs.find(tile);
   return it == costs.end() ? Cost{} : it->second;
-}
-
-/// Whether an op only renames elements: it neither costs nor moves anything.
-static bool isRenaming(Operation *op) {
-  return isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp,
-             tile::FlipOp, tile::SliceOp, tile::SplitOp>(op);
 }
 
 static int64_t ownCost(Operation *op) {
@@ -493,7 +493,6 @@ SmallVector<Value> Lowering::prepare(ValueRange roots,
                                      ArrayRef<int64_t> shape) {
   DenseMap<Value, bool> seen;
   SmallVector<Value> along;
-  // Twice: what is first met in place and later elsewhere must be there before.
   for (Value root : roots)
     prepareTree(root, true, shape, seen, along);
   llvm::erase_if(along, [&](Value tile) { return isInBuffer(tile); });
@@ -586,13 +585,9 @@ void Lowering::flushForWrite(Operation *write) {
        llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
     if (!isVirtualOp(&op))
       continue;
+    bool isLoad = isa<tile::LoadOp>(op);
     for (Value result : op.getResults()) {
-      if (isInBuffer(result) || !costOf(result).hasLoad) {
-        if (!pending.contains(result))
-          continue;
-      }
-      bool isLoad = isa<tile::LoadOp>(op);
-      if (!pending.contains(result) && !isLoad)
+      if (isInBuffer(result) || (!isLoad && !pending.contains(result)))
         continue;
       bool neededLater = false, feedsWrite = false;
       SetVector<Operation *> roots;
@@ -649,9 +644,8 @@ void Lowering::flushForRegion(Operation *op) {
   }
   for (Value tile : order)
     if (!isInBuffer(tile)) {
-      SmallVector<Value> along = prepare(tile, tile::getShape(tile.getType()));
-      (void)along;
-      if (!isInBuffer(tile))
-        materialize(tile);
+      // What it reads comes first: where that lies decides its layout.
+      prepare(tile, tile::getShape(tile.getType()));
+      materialize(tile);
     }
 }

@@ -72,6 +72,8 @@ int64_t byteSize(mlir::Type element);
 
 /// An op whose result can be evaluated strip by strip from its operands.
 bool isVirtualOp(mlir::Operation *op);
+/// An op that only renames elements: it neither computes nor moves anything.
+bool isRenaming(mlir::Operation *op);
 
 /// Lowers the body of one kernel.
 class Lowering {
@@ -117,15 +119,25 @@ private:
   /// An i1 that is true if all lanes of a mask are; null when not known
   /// cheaply.
   mlir::Value allTrue(mlir::Value mask, const Coords &at);
+  /// Where the operand of a broadcast, expand_dims or transpose is read for the
+  /// result to be at `at`; nothing for other ops.
+  std::optional<Coords> sourceCoords(mlir::Operation *op, const Coords &at);
 
   //===--- Memory.cpp: buffers and global memory
   //---------------------------===//
   Val loadBuffer(const Buffer &buffer, const Coords &at);
   void storeBuffer(const Buffer &buffer, const Coords &at, Val value);
+  std::pair<mlir::Value, int64_t> elementOffset(const Buffer &buffer,
+                                                const Coords &at);
+  mlir::Value elementPtr(const Buffer &buffer, mlir::Value offset);
+  /// What starts `offset` elements into a buffer, under strides of its own.
+  Buffer part(const Buffer &buffer, mlir::Value offset,
+              llvm::ArrayRef<int64_t> strides);
+  /// Index `i` along an axis of a buffer, which has that axis no more.
+  Buffer sliceAt(const Buffer &buffer, int64_t axis, mlir::Value i);
   std::pair<mlir::Value, int64_t> bufferAddress(const Buffer &buffer,
                                                 const Coords &at);
-  mlir::Value loadContiguous(mlir::Value ptr, mlir::Type element,
-                             bool aligned = false);
+  mlir::Value loadContiguous(mlir::Value ptr, mlir::Type element);
   mlir::Value fromStorage(mlir::Value raw, mlir::Type element);
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
   mlir::Value gatherLanes(mlir::Value addresses, mlir::Type element,
@@ -166,6 +178,8 @@ private:
                                      int depth = 0);
   Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape,
                   int64_t innerDim, bool contiguous);
+  /// A buffer in the order of rows, padded between them.
+  Buffer allocateTile(mlir::Type type);
   mlir::Value allocateBytes(int64_t bytes);
   /// Evaluates pending values on the way of these expressions that must be in
   /// memory first; returns those that the coming nest over `shape` leaves

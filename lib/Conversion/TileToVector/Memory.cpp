@@ -70,7 +70,8 @@ Value Lowering::ifElse(Value condition, Type type, function_ref<Value()> then,
 // Buffers
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer,
+/// Where lane 0 is, in elements from the start, and how far each lane moves.
+std::pair<Value, int64_t> Lowering::elementOffset(const Buffer &buffer,
                                                   const Coords &at) {
   Value offset = index(0);
   int64_t step = 0;
@@ -78,35 +79,47 @@ std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer,
     offset = addIndex(offset, mulIndex(coord.base, stride));
     step += coord.step * stride;
   }
+  return {offset, step};
+}
+
+std::pair<Value, int64_t> Lowering::bufferAddress(const Buffer &buffer,
+                                                  const Coords &at) {
+  auto [offset, step] = elementOffset(buffer, at);
   Value base = LLVM::PtrToIntOp::create(b, b.getI64Type(), buffer.ptr);
   return {addIndex(base, mulIndex(offset, byteSize(buffer.element))), step};
 }
 
 /// Buffers are addressed by getelementptr, so that LLVM sees which one it is.
-static Value elementPtr(ImplicitLocOpBuilder &b, Value base, Value offset,
-                        Type storage) {
-  return LLVM::GEPOp::create(b, pointerType(b), storage, base,
-                             ArrayRef<LLVM::GEPArg>{offset});
+Value Lowering::elementPtr(const Buffer &buffer, Value offset) {
+  return LLVM::GEPOp::create(b, pointerType(b), storageType(buffer.element),
+                             buffer.ptr, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Buffer Lowering::part(const Buffer &buffer, Value offset,
+                      ArrayRef<int64_t> strides) {
+  return {elementPtr(buffer, offset), buffer.element,
+          SmallVector<int64_t, 4>(strides)};
+}
+
+Buffer Lowering::sliceAt(const Buffer &buffer, int64_t axis, Value i) {
+  SmallVector<int64_t, 4> strides(buffer.strides);
+  strides.erase(strides.begin() + axis);
+  return part(buffer, mulIndex(i, buffer.strides[axis]), strides);
 }
 
 Val Lowering::loadBuffer(const Buffer &buffer, const Coords &at) {
-  Value offset = index(0);
-  int64_t step = 0;
-  for (auto [coord, stride] : llvm::zip_equal(at, buffer.strides)) {
-    offset = addIndex(offset, mulIndex(coord.base, stride));
-    step += coord.step * stride;
-  }
+  auto [offset, step] = elementOffset(buffer, at);
   Type storage = storageType(buffer.element);
   int64_t bytes = byteSize(buffer.element);
   if (lanes == 1 || step == 0) {
-    Value ptr = elementPtr(b, buffer.ptr, offset, storage);
+    Value ptr = elementPtr(buffer, offset);
     return {fromStorage(LLVM::LoadOp::create(b, storage, ptr, bytes),
                         buffer.element),
             0, false};
   }
   if (step == 1 || step == -1) {
     Value first = step == 1 ? offset : addIndex(offset, index(1 - lanes));
-    Value ptr = elementPtr(b, buffer.ptr, first, storage);
+    Value ptr = elementPtr(buffer, first);
     Value loaded =
         LLVM::LoadOp::create(b, VectorType::get({lanes}, storage), ptr, bytes);
     if (step == -1) {
@@ -123,24 +136,17 @@ Val Lowering::loadBuffer(const Buffer &buffer, const Coords &at) {
 }
 
 void Lowering::storeBuffer(const Buffer &buffer, const Coords &at, Val value) {
-  Value offset = index(0);
-  int64_t step = 0;
-  for (auto [coord, stride] : llvm::zip_equal(at, buffer.strides)) {
-    offset = addIndex(offset, mulIndex(coord.base, stride));
-    step += coord.step * stride;
-  }
+  auto [offset, step] = elementOffset(buffer, at);
   Type storage = storageType(buffer.element);
   int64_t bytes = byteSize(buffer.element);
   Value raw = toStorage(lanes == 1 ? value.v : asVector(value), buffer.element);
   if (lanes == 1 || step == 1) {
-    LLVM::StoreOp::create(b, raw, elementPtr(b, buffer.ptr, offset, storage),
-                          bytes);
+    LLVM::StoreOp::create(b, raw, elementPtr(buffer, offset), bytes);
     return;
   }
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value one = vector::ExtractOp::create(b, raw, lane);
-    Value ptr = elementPtr(b, buffer.ptr, addIndex(offset, index(step * lane)),
-                           storage);
+    Value ptr = elementPtr(buffer, addIndex(offset, index(step * lane)));
     LLVM::StoreOp::create(b, one, ptr, bytes);
   }
 }
@@ -170,7 +176,7 @@ Value Lowering::gatherLanes(Value addresses, Type element, Value mask,
   return fromStorage(raw, element);
 }
 
-Value Lowering::loadContiguous(Value ptr, Type element, bool) {
+Value Lowering::loadContiguous(Value ptr, Type element) {
   Type storage = storageType(element);
   Type type = lanes == 1 ? storage : VectorType::get({lanes}, storage);
   return fromStorage(LLVM::LoadOp::create(b, type, ptr, byteSize(element)),
@@ -299,18 +305,9 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
       Val all = eval(op.getMask(), at);
       mask = all.isUniform() ? all.v : asVector(all);
     }
-    Cache outer = cache;
-    SmallVector<Value> conditions;
-    assumptions = &conditions;
-    Val fast = eval(op.getPtr(), at);
-    assumptions = nullptr;
+    Val address = eval(op.getPtr(), at);
     b.setLoc(op.getLoc());
-    if (!conditions.empty()) {
-      cache = outer;
-      fast = eval(op.getPtr(), at);
-      b.setLoc(op.getLoc());
-    }
-    storeLanes(fast, element, value, mask, maskAllTrue);
+    storeLanes(address, element, value, mask, maskAllTrue);
   });
   return success();
 }
@@ -345,7 +342,7 @@ static LLVM::AtomicOrdering ordering(tile::MemSem sem) {
   llvm_unreachable("every ordering is listed");
 }
 
-static LLVM::AtomicBinOp binaryOp(tile::RMWKind kind, bool isFloat) {
+static LLVM::AtomicBinOp binaryOp(tile::RMWKind kind) {
   using K = tile::RMWKind;
   using A = LLVM::AtomicBinOp;
   switch (kind) {
@@ -440,9 +437,8 @@ Value Lowering::atomicElement(Operation *op, Value address, Value value,
         arith::BitcastOp::create(b, bits, value), ordering(rmw.getSem()));
     return arith::BitcastOp::create(b, element, old);
   }
-  return LLVM::AtomicRMWOp::create(
-      b, binaryOp(rmw.getKind(), isa<FloatType>(element)), ptr, value,
-      ordering(rmw.getSem()));
+  return LLVM::AtomicRMWOp::create(b, binaryOp(rmw.getKind()), ptr, value,
+                                   ordering(rmw.getSem()));
 }
 
 LogicalResult Lowering::lowerAtomic(Operation *op) {

@@ -317,20 +317,6 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   return success();
 }
 
-/// One index along `axis` of a buffer, with that axis removed.
-static Buffer sliceAt(ImplicitLocOpBuilder &b, const Buffer &buffer,
-                      int64_t axis, Value i) {
-  Buffer part = buffer;
-  Value offset = arith::MulIOp::create(
-      b, i,
-      arith::ConstantOp::create(b, b.getI64IntegerAttr(buffer.strides[axis])));
-  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                                 storageType(buffer.element), buffer.ptr,
-                                 ArrayRef<LLVM::GEPArg>{offset});
-  part.strides.erase(part.strides.begin() + axis);
-  return part;
-}
-
 // NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
 LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
   int64_t axis = op.getAxis(), saved = lanes;
@@ -380,7 +366,7 @@ LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
         for (auto [argument, x] : llvm::zip_equal(
                  block.getArguments().drop_front(carriedCount), xs)) {
           if (isa<RankedTensorType>(argument.getType())) {
-            buffers[argument] = sliceAt(b, x, axis, i);
+            buffers[argument] = sliceAt(x, axis, i);
             continue;
           }
           withFreshCache(
@@ -392,7 +378,7 @@ LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
                llvm::zip_equal(yields.drop_front(carriedCount), ys)) {
             lanes = 1;
             if (isa<RankedTensorType>(value.getType()))
-              copyInto(value, sliceAt(b, y, axis, i));
+              copyInto(value, sliceAt(y, axis, i));
             else
               storeBuffer(y, {{i, 0}}, {scalar(value), 0, false});
           }

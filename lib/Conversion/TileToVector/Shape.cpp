@@ -12,17 +12,6 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
 
-/// The part of a buffer that starts at constant offsets, under other strides.
-static Buffer view(ImplicitLocOpBuilder &b, const Buffer &buffer, Value offset,
-                   ArrayRef<int64_t> strides) {
-  Buffer part = buffer;
-  part.ptr = LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                                 storageType(buffer.element), buffer.ptr,
-                                 ArrayRef<LLVM::GEPArg>{offset});
-  part.strides.assign(strides.begin(), strides.end());
-  return part;
-}
-
 LogicalResult Lowering::lowerShapeRoot(Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
@@ -40,14 +29,14 @@ LogicalResult Lowering::lowerShapeRoot(Operation *op) {
   Buffer out = allocate(type.getElementType(), shape, rank - 1, false);
   if (auto join = dyn_cast<tile::JoinOp>(op)) {
     ArrayRef<int64_t> outer = ArrayRef(out.strides).drop_back();
-    copyInto(join.getLhs(), view(b, out, index(0), outer));
-    copyInto(join.getRhs(), view(b, out, index(1), outer));
+    copyInto(join.getLhs(), part(out, index(0), outer));
+    copyInto(join.getRhs(), part(out, index(1), outer));
   } else if (auto concat = dyn_cast<tile::ConcatOp>(op)) {
     int64_t axis = concat.getAxis();
     int64_t first = tile::getShape(concat.getLhs().getType())[axis];
     copyInto(concat.getLhs(), out);
     copyInto(concat.getRhs(),
-             view(b, out, index(first * out.strides[axis]), out.strides));
+             part(out, index(first * out.strides[axis]), out.strides));
   } else {
     auto insert = cast<tile::InsertOp>(op);
     copyInto(insert.getDest(), out);
@@ -61,12 +50,12 @@ LogicalResult Lowering::lowerShapeRoot(Operation *op) {
     for (int64_t dim = 0; dim < rank; ++dim)
       if (!llvm::is_contained(insert.getDropped(), static_cast<int32_t>(dim)))
         strides.push_back(out.strides[dim]);
-    Buffer part = view(b, out, offset, strides);
+    Buffer inner = part(out, offset, strides);
     if (isa<RankedTensorType>(insert.getSource().getType())) {
-      copyInto(insert.getSource(), part);
+      copyInto(insert.getSource(), inner);
     } else {
       lanes = 1;
-      storeBuffer(part, {}, {scalar(insert.getSource()), 0, false});
+      storeBuffer(inner, {}, {scalar(insert.getSource()), 0, false});
     }
   }
   buffers[result] = out;

@@ -70,10 +70,6 @@ public:
       facts.push_back(b.getNamedAttr("fma", b.getUnitAttr()));
     if (has("f16c"))
       facts.push_back(b.getNamedAttr("f16", b.getUnitAttr()));
-    if (has("avx512bf16"))
-      facts.push_back(b.getNamedAttr("bf16_dot", b.getUnitAttr()));
-    if (has("amx-tile") && has("amx-bf16") && has("amx-int8"))
-      facts.push_back(b.getNamedAttr("amx", b.getUnitAttr()));
     return b.getDictionaryAttr(facts);
   }
 
