@@ -325,6 +325,8 @@ Buffer Lowering::materialize(Value tile, bool contiguous) {
     return packed;
   }
   pending.remove(tile);
+  // What it reads comes first: where that lies decides this buffer's layout.
+  prepare(tile, type.getShape());
   int64_t inner = rank == 0    ? 0
                   : contiguous ? rank - 1
                                : pickVectorDim(type.getShape(), tile);
@@ -643,9 +645,6 @@ void Lowering::flushForRegion(Operation *op) {
       work.push_back(operand);
   }
   for (Value tile : order)
-    if (!isInBuffer(tile)) {
-      // What it reads comes first: where that lies decides its layout.
-      prepare(tile, tile::getShape(tile.getType()));
+    if (!isInBuffer(tile))
       materialize(tile);
-    }
 }
