@@ -25,7 +25,7 @@ func.func @print_assert(%x: i32, %c: i1) attributes {tile.kernel} {
   %at = tile.arange 0 to 8 : tensor<8xi32>
   %xs = tile.splat %x : i32 -> tensor<8xi32>
   %m = arith.cmpi slt, %at, %xs : tensor<8xi32>
-  tile.print "x: ", [1, 0] %x, %at : i32, tensor<8xi32>
+  tile.print "x: ", [1, 0](%x, %at : i32, tensor<8xi32>)
   tile.print "here", []
   tile.assert %c, "scalar" : i1
   tile.assert %m, "tile" : tensor<8xi1>

@@ -717,7 +717,7 @@ func.func @histogram_c1_mask(%x: tensor<4xi32>, %m: tensor<8xi1>) {
 
 func.func @print_c1_count(%x: f32) {
   // expected-error @below {{'tile.print' op isSigned must have one entry an operand, got 2 for 1}}
-  tile.print "x", [1, 1] %x : f32
+  tile.print "x", [1, 1](%x : f32)
   return
 }
 

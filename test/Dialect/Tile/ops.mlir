@@ -154,17 +154,28 @@ func.func @regions(%x: tensor<4x8xf32>, %i: tensor<8xf32>) {
 func.func @other(%i: tensor<8xi32>, %m: tensor<8xi1>, %x: f32) {
   // CHECK: tile.histogram %{{.*}} mask %{{.*}} : tensor<8xi1>, 4 : tensor<8xi32> -> tensor<4xi32>
   // CHECK: tile.clamp %{{.*}}, %{{.*}}, %{{.*}} {propagateNan} : f32
-  // CHECK: tile.print "x: ", [1, 0] {hex} %{{.*}}, %{{.*}} : tensor<8xi32>, f32
+  // CHECK: tile.print "x: ", [1, 0](%{{.*}}, %{{.*}} : tensor<8xi32>, f32) {hex}
   // CHECK: tile.print "here", []
   // CHECK: tile.assert %{{.*}}, "in range" : tensor<8xi1>
   // CHECK: tile.barrier
   %h = tile.histogram %i mask %m : tensor<8xi1>, 4 : tensor<8xi32> -> tensor<4xi32>
   %c = tile.clamp %x, %x, %x {propagateNan} : f32
-  tile.print "x: ", [1, 0] {hex} %i, %x : tensor<8xi32>, f32
+  tile.print "x: ", [1, 0](%i, %x : tensor<8xi32>, f32) {hex}
   tile.print "here", []
   tile.assert %m, "in range" : tensor<8xi1>
   tile.barrier
   return
+}
+
+// A print of nothing does not take the next line's result for an operand.
+// CHECK-LABEL: @print_before_a_result
+func.func @print_before_a_result() -> i32 {
+  // CHECK:      tile.print "here", []
+  // CHECK-NEXT: %[[C:.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: return %[[C]]
+  tile.print "here", []
+  %c = arith.constant 1 : i32
+  return %c : i32
 }
 
 // What a kernel may take.

@@ -545,7 +545,8 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
     * (C1) `isSigned` has one entry an operand.
   }];
   let arguments = (ins StrAttr:$prefix, UnitAttr:$hex, DenseI32ArrayAttr:$isSigned, Variadic<Tile_Value>:$operands);
-  let assemblyFormat = "$prefix `,` $isSigned attr-dict ($operands^ `:` type($operands))?";
+  // In parentheses: without them, a print of nothing would take the next line's result for an operand.
+  let assemblyFormat = "$prefix `,` $isSigned (`(` $operands^ `:` type($operands) `)`)? attr-dict";
   let hasVerifier = 1;
 }
 
