@@ -3,7 +3,9 @@
 # * find_package is asked without a version: `find_package(MLIR 22)` rejects 22.1.8.
 # * LLVM's include folder also holds libc++abi's cxxabi.h, which breaks every file that is built with exceptions. Only
 #   the five folders that we use are linked into the build tree and put on the include path.
-# * The imported targets of libMLIR.so and libLLVM.so are linked in developer builds.
+# * What is built links libMLIR.so and libLLVM.so; a target with the property TERRAZZO_STATIC_LLVM links the static archives
+#   instead, down through all our libraries (see TerrazzoShared.cmake). Either way files are named: the exported targets of
+#   the archives pull in the shared library too, and two copies of LLVM in a process do not know each other's passes.
 set(TERRAZZO_LLVM_PREFIX "/usr/lib/llvm-22" CACHE PATH "Where LLVM and MLIR 22 are installed")
 find_package(LLVM REQUIRED CONFIG HINTS "${TERRAZZO_LLVM_PREFIX}/lib/cmake/llvm" NO_DEFAULT_PATH)
 find_package(MLIR REQUIRED CONFIG HINTS "${TERRAZZO_LLVM_PREFIX}/lib/cmake/mlir" NO_DEFAULT_PATH)
@@ -25,9 +27,10 @@ endforeach()
 set(TERRAZZO_LLVM_LIB "${TERRAZZO_LLVM_PREFIX}/lib")
 add_library(TerrazzoLLVM INTERFACE)
 target_include_directories(TerrazzoLLVM SYSTEM INTERFACE "${TERRAZZO_LLVM_INCLUDE}")
-target_link_libraries(TerrazzoLLVM INTERFACE "${TERRAZZO_LLVM_LIB}/libLLVM.so")
+set(static "$<BOOL:$<TARGET_PROPERTY:TERRAZZO_STATIC_LLVM>>")
+target_link_libraries(TerrazzoLLVM INTERFACE "$<IF:${static},TerrazzoStaticLLVM,${TERRAZZO_LLVM_LIB}/libLLVM.so>")
 add_library(TerrazzoMLIR INTERFACE)
-target_link_libraries(TerrazzoMLIR INTERFACE "${TERRAZZO_LLVM_LIB}/libMLIR.so" TerrazzoLLVM)
+target_link_libraries(TerrazzoMLIR INTERFACE "$<$<NOT:${static}>:${TERRAZZO_LLVM_LIB}/libMLIR.so>" TerrazzoLLVM)
 
 # mlir-tblgen rules. Only the tool is needed: AddMLIR's own helpers insist on the exported targets.
 set(TERRAZZO_TBLGEN "${TERRAZZO_LLVM_PREFIX}/bin/mlir-tblgen")

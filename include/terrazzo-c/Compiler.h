@@ -11,6 +11,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+// Exported, also where the compiler hides what is not.
+#pragma GCC visibility push(default)
 
 /// Compiles a module of one kernel for a target.
 ///
@@ -37,6 +39,7 @@ void tzHostChip(MlirStringCallback write, void *userData);
 /// A string that changes with every build that may produce other code.
 void tzCompilerFingerprint(MlirStringCallback write, void *userData);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

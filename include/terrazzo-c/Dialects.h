@@ -11,10 +11,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+// Exported, also where the compiler hides what is not.
+#pragma GCC visibility push(default)
 
 /// Registers every dialect of Terrazzo and those it builds on.
 void tzRegisterDialects(MlirDialectRegistry registry);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

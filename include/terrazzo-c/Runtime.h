@@ -21,6 +21,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+// Exported, also where the compiler hides what is not.
+#pragma GCC visibility push(default)
 
 //===----------------------------------------------------------------------===//
 // Status and error text
@@ -309,6 +311,7 @@ TzStatus tzCacheStats(TzCache *cache, TzCacheStats *out);
 /// Removes every entry.
 TzStatus tzCacheClear(TzCache *cache);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,55 @@
+# The redistributable library: `ninja terrazzo-shared` links libterrazzo.so, which holds the compiler, the runtime and the
+# parts of LLVM, MLIR and LLD that they use, and needs nothing but libc, libm, libz and libzstd. It exports C functions
+# alone, so that it lives in one process with any other copy of LLVM. `make bundle` packs it.
+
+# The code generators that are linked. LLD calls the initialisers of every target that LLVM was built with: those of the
+# others are empty.
+set(TERRAZZO_SHARED_TARGETS X86 NVPTX AMDGPU)
+
+# All archives by file name, less those of other targets and of tests; the linker takes what is referred to.
+file(GLOB archives "${TERRAZZO_LLVM_LIB}/libMLIR*.a" "${TERRAZZO_LLVM_LIB}/libLLVM*.a"
+     "${TERRAZZO_LLVM_LIB}/liblldELF.a" "${TERRAZZO_LLVM_LIB}/liblldCommon.a")
+list(FILTER archives EXCLUDE REGEX "/lib(MLIR.*Test|LLVMBOLT|LLVMExegesis)")
+set(other_targets ${LLVM_TARGETS_TO_BUILD})
+list(REMOVE_ITEM other_targets ${TERRAZZO_SHARED_TARGETS})
+foreach(target ${other_targets})
+  list(FILTER archives EXCLUDE REGEX "/libLLVM${target}(AsmParser|CodeGen|Desc|Disassembler|Info|Utils|Analysis|TargetMCA)\\.a$")
+endforeach()
+find_library(TERRAZZO_ZLIB z REQUIRED)
+find_library(TERRAZZO_ZSTD zstd REQUIRED)
+add_library(TerrazzoStaticLLVM INTERFACE)
+target_link_libraries(TerrazzoStaticLLVM INTERFACE ${archives} "${TERRAZZO_ZLIB}" "${TERRAZZO_ZSTD}")
+
+set(empty "// Generated: initialisers of the targets of LLVM that libterrazzo leaves out.\nextern \"C\" {\n")
+foreach(target ${other_targets})
+  foreach(part Target TargetInfo TargetMC AsmPrinter AsmParser)
+    string(APPEND empty "void LLVMInitialize${target}${part}() {}\n")
+  endforeach()
+endforeach()
+string(APPEND empty "}\n")
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/shared/OtherTargets.cpp" CONTENT "${empty}" @ONLY)
+
+# Settings of a target that links LLVM's archives.
+function(terrazzo_static_llvm target)
+  target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/shared/OtherTargets.cpp")
+  set_target_properties(${target} PROPERTIES TERRAZZO_STATIC_LLVM ON)
+  target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--gc-sections LINKER:--strip-all)
+endfunction()
+
+# What is exported: our C API, and those functions of MLIR's that the Python binding calls, read off its objects.
+set(exports "${CMAKE_BINARY_DIR}/shared/exports")
+file(GLOB c_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/terrazzo-c/*.h")
+add_custom_command(OUTPUT "${exports}.map" "${exports}.rsp"
+  COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${exports}" "-DHEADERS=${c_headers}" "-DOBJECTS=$<TARGET_OBJECTS:_terrazzo>"
+          "-DNM=${LLVM_TOOLS_BINARY_DIR}/llvm-nm" -P "${CMAKE_SOURCE_DIR}/cmake/Exports.cmake"
+  DEPENDS ${c_headers} "$<TARGET_OBJECTS:_terrazzo>" "${CMAKE_SOURCE_DIR}/cmake/Exports.cmake"
+  COMMENT "Exports of libterrazzo" VERBATIM)
+add_custom_target(TerrazzoExports DEPENDS "${exports}.map" "${exports}.rsp")
+
+add_library(terrazzo-shared SHARED EXCLUDE_FROM_ALL)
+terrazzo_static_llvm(terrazzo-shared)
+add_dependencies(terrazzo-shared TerrazzoExports)
+target_link_libraries(terrazzo-shared PRIVATE TerrazzoCAPI TerrazzoCAPIRuntime TerrazzoMLIR)
+target_link_options(terrazzo-shared PRIVATE "@${exports}.rsp" LINKER:--version-script=${exports}.map LINKER:--no-undefined)
+set_target_properties(terrazzo-shared PROPERTIES OUTPUT_NAME terrazzo LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/shared"
+  LINK_DEPENDS "${exports}.map;${exports}.rsp")
