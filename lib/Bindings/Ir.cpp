@@ -264,6 +264,11 @@ public:
     return {state, created};
   }
 
+  void setModuleAttribute(const std::string &name, const std::string &text) {
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(state->module),
+                                    textRef(name), state->attribute(text));
+  }
+
   PyBlock appendBlock(const PyRegion &region,
                       const std::vector<std::string> &argTypes) {
     std::vector<MlirType> types;
@@ -512,6 +517,8 @@ void bindIr(py::module_ &m) {
            py::arg("operands") = std::vector<PyValue>(),
            py::arg("attributes") = std::map<std::string, std::string>(),
            py::arg("result_types") = py::none(), py::arg("regions") = 0)
+      .def("set_module_attr", &Builder::setModuleAttribute, py::arg("name"),
+           py::arg("value"))
       .def("append_block", &Builder::appendBlock, py::arg("region"),
            py::arg("arg_types") = std::vector<std::string>())
       .def("func", &Builder::func, py::arg("name"), py::arg("arg_types"),

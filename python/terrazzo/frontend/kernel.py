@@ -40,6 +40,7 @@ class _Kernel:
         self.fn, self.source = fn, source
         self.arg_types, self.constexprs, self.arg_attrs = arg_types, constexprs, arg_attrs
         self.builder = ir.Builder()
+        self.module_facts = _module_facts(options)
         contracts = options.get("enable_fp_fusion", True) and not options.get("strict", False)
         self.options = builders.Options(
             debug=bool(options.get("debug", False)),
@@ -59,6 +60,8 @@ class _Kernel:
         builders.push(self.builder, self.options)
         try:
             tracer.at(node)
+            for name, text in self.module_facts.items():
+                self.builder.set_module_attr(name, text)
             self._enter(tracer, frame)
             tracer.run(node.body)
             self._check_result(tracer, frame)
@@ -118,6 +121,17 @@ class _Kernel:
         if self.arg_attrs.get(path, {}).get("equal_to") == 1:
             return constant(1, type)
         return tensor(handle, type)
+
+
+def _module_facts(options):
+    """The launch options that the compiler reads, as attributes of the module."""
+    facts = {}
+    for name in ("num_warps", "num_stages", "maxnreg"):
+        if options.get(name) is not None:
+            facts[f"tile.{name}"] = f"{options[name]} : i32"
+    if options.get("strict", False):
+        facts["tile.strict"] = "unit"
+    return facts
 
 
 def _leaves(path, type, out):

@@ -167,3 +167,12 @@ def test_no_depth_limit_on_elif(module, ir):
         lines += [f"    {'elif' if k else 'if'} n < {k}:", f"        v = {k}"]
     text = ir(module("\n".join([*lines, "    tl.store(p, v)"])).kernel, p="*i32", n="i32")
     assert text.count("scf.if") == 300
+
+
+def test_options_of_the_module(module, ir):
+    kernel = module("@tz.jit\ndef kernel(p):\n    tl.store(p, 1)").kernel
+    text = ir(kernel, {"num_warps": 8, "num_stages": 2, "maxnreg": 96, "strict": True}, p="*i32")
+    head = text.partition("{")[2].partition("}")[0]
+    expected = ["tile.maxnreg = 96 : i32", "tile.num_stages = 2 : i32", "tile.num_warps = 8 : i32", "tile.strict"]
+    assert head.split(", ") == expected
+    assert "tile." not in ir(kernel, {"maxnreg": None, "strict": False}, p="*i32").partition("func.func")[0]
