@@ -22,7 +22,7 @@ export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 
-.PHONY: help setup build install train test bench lint format docs clean
+.PHONY: help setup configure build install train test bundle test-bundle bench lint format docs clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|'
@@ -30,10 +30,12 @@ help: ## This list
 setup: ## Install what is missing: Debian packages, .venv, Python packages
 	@scripts/setup.sh
 
-build: setup ## Configure and build
+configure: setup
 	@mkdir -p build
 	@[ $(BUILD)/build.ninja -nt CMakePresets.json ] || cmake --preset $(PRESET) -DPython3_EXECUTABLE="$(CURDIR)/$(PY)" >$(BUILD).configure.log 2>&1 \
 	  || { cat $(BUILD).configure.log >&2; exit 1; }
+
+build: configure ## Configure and build
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
 
 install: build ## Put the package and the tools into .venv
@@ -44,6 +46,13 @@ train: install ## Train a small language model on the CPU
 
 test: install ## Build, install, and run every test: lit, gtest, pytest, lints
 	@$(PY) scripts/check.py --build $(BUILD) --jobs $(JOBS)
+
+bundle: configure ## Pack what runs without LLVM, on a GPU machine too: build/terrazzo-bundle.tar.xz
+	@ninja -C $(BUILD) -j $(JOBS) --quiet bundle-files
+	@$(PY) tools/bundle/pack.py --build $(BUILD)
+
+test-bundle: bundle ## Install the bundle into an empty folder and test it there
+	@$(PY) -m pytest -q -p no:cacheprovider test/bundle
 
 bench: install ## Print the speed bars beside numpy and torch
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(PY) benchmarks/bench.py $(ARGS)

@@ -36,6 +36,10 @@ function(terrazzo_static_llvm target)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--gc-sections LINKER:--strip-all)
 endfunction()
 
+if(NOT TARGET _terrazzo)
+  return()
+endif()
+
 # What is exported: our C API, and those functions of MLIR's that the Python binding calls, read off its objects.
 set(exports "${CMAKE_BINARY_DIR}/shared/exports")
 file(GLOB c_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/terrazzo-c/*.h")
@@ -46,10 +50,28 @@ add_custom_command(OUTPUT "${exports}.map" "${exports}.rsp"
   COMMENT "Exports of libterrazzo" VERBATIM)
 add_custom_target(TerrazzoExports DEPENDS "${exports}.map" "${exports}.rsp")
 
-add_library(terrazzo-shared SHARED EXCLUDE_FROM_ALL)
+# Part of builds with tests, because a test of `make test` looks at it.
+add_library(terrazzo-shared SHARED)
+if(NOT TERRAZZO_ENABLE_TESTS)
+  set_target_properties(terrazzo-shared PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 terrazzo_static_llvm(terrazzo-shared)
 add_dependencies(terrazzo-shared TerrazzoExports)
 target_link_libraries(terrazzo-shared PRIVATE TerrazzoCAPI TerrazzoCAPIRuntime TerrazzoMLIR)
-target_link_options(terrazzo-shared PRIVATE "@${exports}.rsp" LINKER:--version-script=${exports}.map LINKER:--no-undefined)
+target_link_options(terrazzo-shared PRIVATE "@${exports}.rsp" LINKER:--version-script=${exports}.map)
+# (A sanitizer's functions come from the program that loads the library.)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  target_link_options(terrazzo-shared PRIVATE LINKER:--no-undefined)
+endif()
 set_target_properties(terrazzo-shared PROPERTIES OUTPUT_NAME terrazzo LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/shared"
   LINK_DEPENDS "${exports}.map;${exports}.rsp")
+
+# How an installation compiles the binding against its own Python.
+file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/shared/bindings.json" CONTENT [[{
+  "sources": ["$<JOIN:$<TARGET_PROPERTY:_terrazzo,SOURCES>,", ">"],
+  "definitions": ["$<JOIN:$<TARGET_PROPERTY:_terrazzo,COMPILE_DEFINITIONS>,", ">"]
+}
+]])
+
+# What `make bundle` packs.
+add_custom_target(bundle-files DEPENDS terrazzo-shared)

@@ -34,6 +34,7 @@ ccache              ccache
 libgtest-dev        /usr/include/gtest/gtest.h
 libzstd-dev         /usr/include/zstd.h
 zlib1g-dev          /usr/include/zlib.h
+xz-utils            xz
 git                 git
 python3             '$python'
 '

@@ -23,7 +23,7 @@ _COMMENT = re.compile(r"^\s*(?://|#|;)\s*(.*)$")
 _DIRECTIVE = re.compile(r"^([A-Z][A-Z0-9_]*(?:-[A-Z0-9_]+)*)(?:\{[A-Z]+\})?:(?!:)")
 # Words in capitals before a colon that are no directives of FileCheck.
 _OTHER = {"RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "DEFINE", "REDEFINE", "ALLOW_RETRIES", "END", "NOTE", "COM"}
-_EXCLUDED_PARTS = {"python", "unit", "device", "fuzz", "Inputs"}
+_EXCLUDED_PARTS = {"bundle", "python", "unit", "device", "fuzz", "Inputs"}
 _EXCLUDED_NAMES = {"lit.cfg.py"}
 
 

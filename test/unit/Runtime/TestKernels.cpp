@@ -7,6 +7,7 @@
 #include "TestKernels.h"
 #include "terrazzo/Runtime/Cpu.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -14,7 +15,10 @@
 namespace terrazzo::test {
 
 std::vector<uint8_t> readObject(const std::string &name) {
-  std::string path = std::string(TERRAZZO_TEST_KERNELS) + "/" + name + ".o";
+  const char *folder = std::getenv("TERRAZZO_TEST_KERNELS");
+  if (!folder)
+    folder = TERRAZZO_TEST_KERNELS; // where the build put them
+  std::string path = std::string(folder) + "/" + name + ".o";
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw std::runtime_error("cannot read " + path);
