@@ -2,8 +2,7 @@
 # parts of LLVM, MLIR and LLD that they use, and needs nothing but libc, libm, libz and libzstd. It exports C functions
 # alone, so that it lives in one process with any other copy of LLVM. `make bundle` packs it.
 
-# The code generators that are linked. LLD calls the initialisers of every target that LLVM was built with: those of the
-# others are empty.
+# The code generators that are linked. LLD calls the initialisers of every target that LLVM was built with.
 set(TERRAZZO_SHARED_TARGETS X86 NVPTX AMDGPU)
 
 # All archives by file name, less those of other targets and of tests; the linker takes what is referred to.
@@ -20,18 +19,29 @@ find_library(TERRAZZO_ZSTD zstd REQUIRED)
 add_library(TerrazzoStaticLLVM INTERFACE)
 target_link_libraries(TerrazzoStaticLLVM INTERFACE ${archives} "${TERRAZZO_ZLIB}" "${TERRAZZO_ZSTD}")
 
-set(empty "// Generated: initialisers of the targets of LLVM that libterrazzo leaves out.\nextern \"C\" {\n")
+set(empty [[
+// Generated: what LLVM and LLD refer to and libterrazzo leaves out: initialisers of other targets, and Polly, which LLD's
+// link-time optimiser would add to its passes.
+#include "llvm/Plugins/PassPlugin.h"
+llvm::PassPluginLibraryInfo getPollyPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "Polly", "none", [](llvm::PassBuilder &) {}, nullptr};
+}
+extern "C" {
+]])
 foreach(target ${other_targets})
   foreach(part Target TargetInfo TargetMC AsmPrinter AsmParser)
     string(APPEND empty "void LLVMInitialize${target}${part}() {}\n")
   endforeach()
 endforeach()
 string(APPEND empty "}\n")
-file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/shared/OtherTargets.cpp" CONTENT "${empty}" @ONLY)
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/shared/LeftOut.cpp" CONTENT "${empty}" @ONLY)
+add_library(TerrazzoLeftOut STATIC "${CMAKE_BINARY_DIR}/shared/LeftOut.cpp")
+target_include_directories(TerrazzoLeftOut SYSTEM PRIVATE "${TERRAZZO_LLVM_INCLUDE}")
+target_compile_options(TerrazzoLeftOut PRIVATE -fno-exceptions -fno-rtti)
+target_link_libraries(TerrazzoStaticLLVM INTERFACE TerrazzoLeftOut)
 
 # Settings of a target that links LLVM's archives.
 function(terrazzo_static_llvm target)
-  target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/shared/OtherTargets.cpp")
   set_target_properties(${target} PROPERTIES TERRAZZO_STATIC_LLVM ON)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--gc-sections LINKER:--strip-all)
 endfunction()
@@ -51,7 +61,7 @@ add_custom_command(OUTPUT "${exports}.map" "${exports}.rsp"
 add_custom_target(TerrazzoExports DEPENDS "${exports}.map" "${exports}.rsp")
 
 # Part of builds with tests, because a test of `make test` looks at it.
-add_library(terrazzo-shared SHARED)
+add_library(terrazzo-shared SHARED $<TARGET_OBJECTS:TerrazzoLeftOut>)
 if(NOT TERRAZZO_ENABLE_TESTS)
   set_target_properties(terrazzo-shared PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
@@ -63,8 +73,8 @@ target_link_options(terrazzo-shared PRIVATE "@${exports}.rsp" LINKER:--version-s
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   target_link_options(terrazzo-shared PRIVATE LINKER:--no-undefined)
 endif()
-set_target_properties(terrazzo-shared PROPERTIES OUTPUT_NAME terrazzo LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/shared"
-  LINK_DEPENDS "${exports}.map;${exports}.rsp")
+set_target_properties(terrazzo-shared PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME terrazzo
+  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/shared" LINK_DEPENDS "${exports}.map;${exports}.rsp")
 
 # How an installation compiles the binding against its own Python.
 file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/shared/bindings.json" CONTENT [[{
