@@ -39,7 +39,11 @@ typedef enum TzStatus {
   TzStatusAssertionFailed,   ///< a device assertion of the kernel failed
   TzStatusCancelled,         ///< the launch was stopped by an interrupt
   TzStatusUnavailable,       ///< the system refused (file system, driver)
-  TzStatusInternal           ///< a broken invariant of the runtime
+  TzStatusInternal,          ///< a broken invariant of the runtime
+  TzStatusNoLibrary,    ///< the vendor's driver library is not on this machine
+  TzStatusNoDevice,     ///< the library is there and finds no device
+  TzStatusDriverTooOld, ///< the installed driver does not know what is asked
+  TzStatusLaunchFailed  ///< a kernel broke off: illegal address and the like
 } TzStatus;
 
 /// What the last failing call on this thread reported. Strings are never NULL
@@ -140,12 +144,15 @@ void tzArtifactResources(const TzArtifact *artifact, TzResources *out);
 
 typedef struct TzDriver TzDriver;
 
-/// The names that tzDriverOpen knows ("cpu", "null", ...), by index.
+/// The names that tzDriverOpen knows ("cpu", "cuda", "hip", "null"), by index.
 size_t tzDriverRegisteredCount(void);
 const char *tzDriverRegisteredName(size_t index);
 
-/// Opens a driver by name, or by "name:option" where a driver takes one. The
-/// same name gives the same driver again, with one more reference.
+/// Opens a driver by name, or by "name:option" where a driver takes one: "cuda"
+/// and "hip" take the path of the library to use. The same name gives the same
+/// driver again, with one more reference. TzStatusNoLibrary, TzStatusNoDevice:
+/// there is no such device on this machine, and the message says what is
+/// missing.
 TzStatus tzDriverOpen(const char *name, TzDriver **out);
 void tzDriverRelease(TzDriver *driver);
 const char *tzDriverName(const TzDriver *driver);
@@ -162,6 +169,8 @@ typedef struct TzDeviceProperties {
   uint32_t warpSize;    ///< 1 on a CPU
   uint32_t maxThreads;  ///< most threads of one block
   uint32_t cacheLineBytes; ///< good alignment of buffers
+  uint64_t cacheBytes;     ///< of the last level; 0: not known
+  uint32_t driverVersion;  ///< CUDA 12.4: 12040, HIP as it counts; 0: none
 } TzDeviceProperties;
 
 TzStatus tzDriverProperties(const TzDriver *driver, int32_t device,
@@ -175,7 +184,32 @@ TzStatus tzDriverFree(TzDriver *driver, int32_t device, void *memory);
 /// Copies between host and device memory or within either. Done on return.
 TzStatus tzDriverCopy(TzDriver *driver, int32_t device, void *to,
                       const void *from, size_t bytes, void *stream);
+/// The same, queued on the stream: host memory must stay until it is done. On
+/// the CPU done on return.
+TzStatus tzDriverCopyAsync(TzDriver *driver, int32_t device, void *to,
+                           const void *from, size_t bytes, void *stream);
+/// Sets device memory to a byte, queued on the stream.
+TzStatus tzDriverFill(TzDriver *driver, int32_t device, void *memory,
+                      uint8_t value, size_t bytes, void *stream);
+/// Waits for a stream. Writes what the device prints of its finished kernels
+/// wrote, then reports what failed: TzStatusAssertionFailed,
+/// TzStatusLaunchFailed.
 TzStatus tzDriverSynchronize(TzDriver *driver, int32_t device, void *stream);
+/// The same for the kernels that are done already; waits for nothing and is
+/// cheap if there is nothing. For programs that synchronise elsewhere.
+TzStatus tzDriverPoll(TzDriver *driver, int32_t device);
+/// Memory of the device that is free now, and all of it.
+TzStatus tzDriverMemory(TzDriver *driver, int32_t device, uint64_t *freeBytes,
+                        uint64_t *totalBytes);
+/// The calling thread's current device, as the vendor's runtime (and torch)
+/// counts; 0 where there is no such thing.
+TzStatus tzDriverCurrentDevice(const TzDriver *driver, int32_t *out);
+
+/// A stream of one's own: a CUstream or hipStream_t, which never waits for the
+/// default stream. NULL, the default stream, where there are no streams. Any
+/// foreign stream of the device does as well, torch's for example.
+TzStatus tzStreamCreate(TzDriver *driver, int32_t device, void **out);
+TzStatus tzStreamDestroy(TzDriver *driver, int32_t device, void *stream);
 
 typedef struct TzEvent TzEvent;
 TzStatus tzEventCreate(TzDriver *driver, int32_t device, TzEvent **out);
@@ -184,6 +218,10 @@ void tzEventDestroy(TzEvent *event);
 TzStatus tzEventRecord(TzEvent *event, void *stream);
 /// Waits until that point is reached.
 TzStatus tzEventSynchronize(TzEvent *event);
+/// Whether it is reached; true if the event was never recorded.
+TzStatus tzEventQuery(TzEvent *event, bool *out);
+/// Makes a stream wait for that point, not the caller.
+TzStatus tzEventWait(TzEvent *event, void *stream);
 /// Milliseconds between two recorded events; waits for both.
 TzStatus tzEventElapsed(TzEvent *start, TzEvent *stop, double *milliseconds);
 
@@ -198,8 +236,12 @@ TzStatus tzKernelLoad(TzDriver *driver, int32_t device, const void *bytes,
                       size_t size, TzKernel **out);
 TzKernel *tzKernelRetain(TzKernel *kernel);
 void tzKernelRelease(TzKernel *kernel);
-/// The artifact that it was loaded from; owned by the kernel.
+/// The artifact that it was loaded from; owned by the kernel. Its registers and
+/// spills are what the device's driver reports, where it does.
 const TzArtifact *tzKernelArtifact(const TzKernel *kernel);
+/// The driver's own handle (CUfunction, hipFunction_t), or NULL. Lives as long
+/// as the kernel.
+void *tzKernelHandle(const TzKernel *kernel);
 
 /// Runs the kernel over grid[0] x grid[1] x grid[2] programs. args[i] points to
 /// the value of run-time parameter i. On the CPU all programs have run when it

@@ -103,7 +103,8 @@ TzStatus tzDriverProperties(const TzDriver *driver, int32_t device,
     };
     *out = {intern(facts.name), intern(facts.chip), facts.memoryBytes,
             facts.sharedBytes,  facts.stackBytes,   facts.units,
-            facts.warpSize,     facts.maxThreads,   facts.cacheLineBytes};
+            facts.warpSize,     facts.maxThreads,   facts.cacheLineBytes,
+            facts.cacheBytes,   facts.driverVersion};
   });
 }
 
@@ -125,6 +126,43 @@ TzStatus tzDriverSynchronize(TzDriver *driver, int32_t device, void *stream) {
   return guard([&] { driver->driver->synchronize(device, stream); });
 }
 
+TzStatus tzDriverCopyAsync(TzDriver *driver, int32_t device, void *to,
+                           const void *from, size_t bytes, void *stream) {
+  return guard(
+      [&] { driver->driver->copyAsync(device, to, from, bytes, stream); });
+}
+
+TzStatus tzDriverFill(TzDriver *driver, int32_t device, void *memory,
+                      uint8_t value, size_t bytes, void *stream) {
+  return guard(
+      [&] { driver->driver->fill(device, memory, value, bytes, stream); });
+}
+
+TzStatus tzDriverPoll(TzDriver *driver, int32_t device) {
+  return guard([&] { driver->driver->poll(device); });
+}
+
+TzStatus tzDriverMemory(TzDriver *driver, int32_t device, uint64_t *freeBytes,
+                        uint64_t *totalBytes) {
+  return guard([&] {
+    DeviceMemory memory = driver->driver->memory(device);
+    *freeBytes = memory.freeBytes;
+    *totalBytes = memory.totalBytes;
+  });
+}
+
+TzStatus tzDriverCurrentDevice(const TzDriver *driver, int32_t *out) {
+  return guard([&] { *out = driver->driver->currentDevice(); });
+}
+
+TzStatus tzStreamCreate(TzDriver *driver, int32_t device, void **out) {
+  return guard([&] { *out = driver->driver->createStream(device); });
+}
+
+TzStatus tzStreamDestroy(TzDriver *driver, int32_t device, void *stream) {
+  return guard([&] { driver->driver->destroyStream(device, stream); });
+}
+
 TzStatus tzEventCreate(TzDriver *driver, int32_t device, TzEvent **out) {
   return guard([&] {
     *out = new TzEvent{driver->driver, driver->driver->createEvent(device)};
@@ -139,6 +177,14 @@ TzStatus tzEventRecord(TzEvent *event, void *stream) {
 
 TzStatus tzEventSynchronize(TzEvent *event) {
   return guard([&] { event->event->synchronize(); });
+}
+
+TzStatus tzEventQuery(TzEvent *event, bool *out) {
+  return guard([&] { *out = event->event->isDone(); });
+}
+
+TzStatus tzEventWait(TzEvent *event, void *stream) {
+  return guard([&] { event->event->wait(stream); });
 }
 
 TzStatus tzEventElapsed(TzEvent *start, TzEvent *stop, double *milliseconds) {
@@ -181,6 +227,10 @@ void tzKernelRelease(TzKernel *kernel) {
 
 const TzArtifact *tzKernelArtifact(const TzKernel *kernel) {
   return wrap(&kernel->kernel->artifact());
+}
+
+void *tzKernelHandle(const TzKernel *kernel) {
+  return kernel->kernel->handle();
 }
 
 TzStatus tzKernelLaunch(TzKernel *kernel, const int64_t grid[3], void *stream,

@@ -24,6 +24,10 @@ SAME_STATUS(AssertionFailed);
 SAME_STATUS(Cancelled);
 SAME_STATUS(Unavailable);
 SAME_STATUS(Internal);
+SAME_STATUS(NoLibrary);
+SAME_STATUS(NoDevice);
+SAME_STATUS(DriverTooOld);
+SAME_STATUS(LaunchFailed);
 #undef SAME_STATUS
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "terrazzo/Runtime/Driver.h"
 
+#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -49,6 +50,32 @@ void Kernel::checkArgCount(size_t argCount) const {
                     std::to_string(content.args.size()) +
                     " run-time arguments, found " + std::to_string(argCount));
 }
+
+void Driver::copyAsync(int device, void *to, const void *from, size_t bytes,
+                       void *stream) {
+  copy(device, to, from, bytes, stream);
+}
+
+void Driver::fill(int device, void *memory, uint8_t value, size_t bytes,
+                  void *) {
+  checkDevice(device);
+  if (bytes)
+    std::memset(memory, value, bytes);
+}
+
+void Driver::poll(int device) { checkDevice(device); }
+
+DeviceMemory Driver::memory(int device) {
+  uint64_t total = properties(device).memoryBytes;
+  return {total, total};
+}
+
+void *Driver::createStream(int device) {
+  checkDevice(device);
+  return nullptr;
+}
+
+void Driver::destroyStream(int device, void *) { checkDevice(device); }
 
 void Driver::checkDevice(int device) const {
   if (device < 0 || device >= deviceCount())

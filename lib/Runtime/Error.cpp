@@ -34,6 +34,14 @@ const char *statusName(Status status) {
     return "unavailable";
   case Status::Internal:
     return "internal error";
+  case Status::NoLibrary:
+    return "no library";
+  case Status::NoDevice:
+    return "no device";
+  case Status::DriverTooOld:
+    return "driver too old";
+  case Status::LaunchFailed:
+    return "launch failed";
   }
   return "unknown status";
 }

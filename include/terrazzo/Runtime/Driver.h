@@ -3,9 +3,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Driver -> Kernel, Event. Each driver is one file in lib/Runtime and passes
-// the one conformance suite in test/unit/Runtime/DriverConformance.cpp. All
-// methods may be called from any thread, also at once, and throw Error.
+// Driver -> Kernel, Event. Each driver passes the one conformance suite in
+// test/unit/Runtime/DriverConformance.cpp. All methods may be called from any
+// thread, also at once, and throw Error. What a base class does here suits
+// drivers whose memory is the host's and whose work is done on return.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_RUNTIME_DRIVER_H
 #define TERRAZZO_RUNTIME_DRIVER_H
@@ -44,6 +45,13 @@ struct DeviceProperties {
   uint32_t warpSize = 1;
   uint32_t maxThreads = 1; ///< most threads of one block
   uint32_t cacheLineBytes = 64;
+  uint64_t cacheBytes = 0;    ///< of the last level; 0: not known
+  uint32_t driverVersion = 0; ///< CUDA 12.4: 12040; 0: there is none
+};
+
+/// Memory of a device.
+struct DeviceMemory {
+  uint64_t freeBytes = 0, totalBytes = 0;
 };
 
 /// A point in the work of a stream.
@@ -54,6 +62,10 @@ public:
   virtual void record(void *stream) = 0;
   /// Waits until the point is reached; at once if it was never recorded.
   virtual void synchronize() = 0;
+  /// Whether it is reached; true if it was never recorded.
+  virtual bool isDone() { return true; }
+  /// Makes a stream wait for the point, not the caller.
+  virtual void wait(void *stream) {}
   /// Milliseconds from this event to `stop`; both must have been recorded.
   virtual double elapsedTo(Event &stop) = 0;
 };
@@ -72,7 +84,11 @@ public:
   virtual void launch(const Grid &grid, void *stream, void *const *args,
                       size_t argCount) = 0;
 
+  /// What it was loaded from; `registers` and `spills` are the numbers of the
+  /// device's driver, where it tells them.
   const Artifact &artifact() const { return content; }
+  /// The vendor's handle of the function, or nullptr.
+  virtual void *handle() const { return nullptr; }
   /// The name that messages use: metadata "name", or the entry symbol.
   const std::string &name() const;
 
@@ -99,8 +115,26 @@ public:
   /// Copies between host and device memory or within either; done on return.
   virtual void copy(int device, void *to, const void *from, size_t bytes,
                     void *stream) = 0;
-  /// Waits for a stream, or with nullptr for the default one.
+  /// The same, queued on the stream.
+  virtual void copyAsync(int device, void *to, const void *from, size_t bytes,
+                         void *stream);
+  /// Sets device memory to a byte, queued on the stream.
+  virtual void fill(int device, void *memory, uint8_t value, size_t bytes,
+                    void *stream);
+  /// Waits for a stream, or with nullptr for the default one. Then writes what
+  /// the device prints of its finished kernels wrote and throws
+  /// AssertionFailed or LaunchFailed for what went wrong.
   virtual void synchronize(int device, void *stream) = 0;
+  /// The same for kernels that are done already; never waits.
+  virtual void poll(int device);
+  virtual DeviceMemory memory(int device);
+  /// The calling thread's current device, as the vendor's runtime sees it.
+  virtual int currentDevice() const { return 0; }
+
+  /// A stream; nullptr, the default one, where there are no others. Any foreign
+  /// stream of the device does as well.
+  virtual void *createStream(int device);
+  virtual void destroyStream(int device, void *stream);
 
   virtual std::unique_ptr<Kernel> load(int device, Artifact artifact) = 0;
   virtual std::unique_ptr<Event> createEvent(int device) = 0;
@@ -126,6 +160,10 @@ void registerDriver(std::string_view name, DriverFactory factory);
 std::shared_ptr<Driver> openDriver(std::string_view text);
 
 std::shared_ptr<Driver> openCpu(std::string_view option);
+/// NVIDIA's and AMD's GPUs; the option is the path of the library to use. Throw
+/// NoLibrary or NoDevice.
+std::shared_ptr<Driver> openCuda(std::string_view option);
+std::shared_ptr<Driver> openHip(std::string_view option);
 std::shared_ptr<Driver> openNull(std::string_view option);
 
 } // namespace terrazzo::runtime

@@ -27,7 +27,11 @@ enum class Status {
   AssertionFailed,
   Cancelled,
   Unavailable,
-  Internal
+  Internal,
+  NoLibrary,
+  NoDevice,
+  DriverTooOld,
+  LaunchFailed
 };
 
 /// A lower-case name: "out of resources".
