@@ -1,0 +1,108 @@
+//===- Builders.cpp - The layouts that tiles start from -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Layout/Builders.h"
+
+#include <bit>
+#include <cassert>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace terrazzo::layout {
+namespace {
+
+int32_t log2(int32_t size) {
+  assert(size > 0 && std::has_single_bit(static_cast<uint32_t>(size)) &&
+         "expected a power of two");
+  return std::countr_zero(static_cast<uint32_t>(size));
+}
+
+/// Hands out the bits of a tile, each dimension from its lowest, to the bits of
+/// registers, lanes and warps.
+class Filler {
+public:
+  explicit Filler(ArrayRef<int32_t> shape) {
+    for (unsigned i = 0; i < shape.size(); ++i)
+      dims.push_back({dimName(i), log2(shape[i])});
+    used.assign(shape.size(), 0);
+    int32_t shift = 0;
+    shifts.resize(shape.size());
+    for (unsigned i = shape.size(); i-- > 0; shift += dims[i].bits)
+      shifts[i] = shift;
+  }
+
+  int32_t left(int32_t dim) const { return dims[dim].bits - used[dim]; }
+
+  /// The next `bits` of `dim`; zeros when it is used up.
+  void take(SmallVector<uint64_t, 16> &bases, int32_t dim, int32_t bits) {
+    for (; bits > 0; --bits)
+      bases.push_back(left(dim) ? uint64_t(1) << (shifts[dim] + used[dim]++)
+                                : 0);
+  }
+
+  /// As many bits as there are, at most `bits`, dimension by dimension; the
+  /// number of bits left over.
+  int32_t takeInOrder(SmallVector<uint64_t, 16> &bases, ArrayRef<int32_t> order,
+                      int32_t bits) {
+    for (int32_t dim : order) {
+      int32_t part = std::min(bits, left(dim));
+      take(bases, dim, part);
+      bits -= part;
+    }
+    return bits;
+  }
+
+  LinearLayout build(SmallVector<uint64_t, 16> registers,
+                     ArrayRef<uint64_t> lanes, ArrayRef<uint64_t> warps,
+                     ArrayRef<int32_t> order) {
+    takeInOrder(registers, order, 64);
+    Dim ins[] = {{kRegister, static_cast<int32_t>(registers.size())},
+                 {kLane, static_cast<int32_t>(lanes.size())},
+                 {kWarp, static_cast<int32_t>(warps.size())}};
+    registers.append(lanes.begin(), lanes.end());
+    registers.append(warps.begin(), warps.end());
+    return LinearLayout::fromPacked(ins, dims, registers);
+  }
+
+private:
+  SmallVector<Dim, 4> dims;
+  SmallVector<int32_t, 4> used, shifts;
+};
+
+} // namespace
+
+LinearLayout blocked(ArrayRef<int32_t> shape, ArrayRef<int32_t> sizePerThread,
+                     ArrayRef<int32_t> threadsPerWarp, ArrayRef<int32_t> warps,
+                     ArrayRef<int32_t> order) {
+  assert(sizePerThread.size() == shape.size() &&
+         threadsPerWarp.size() == shape.size() &&
+         warps.size() == shape.size() && order.size() == shape.size() &&
+         "expected one value a dimension");
+  Filler filler(shape);
+  SmallVector<uint64_t, 16> registers, lanes, warpBases;
+  for (int32_t dim : order)
+    filler.take(registers, dim, log2(sizePerThread[dim]));
+  for (int32_t dim : order)
+    filler.take(lanes, dim, log2(threadsPerWarp[dim]));
+  for (int32_t dim : order)
+    filler.take(warpBases, dim, log2(warps[dim]));
+  return filler.build(registers, lanes, warpBases, order);
+}
+
+LinearLayout coalesced(ArrayRef<int32_t> shape, ArrayRef<int32_t> order,
+                       int32_t vector, int32_t numWarps, int32_t warpSize) {
+  assert(order.size() == shape.size() && "expected one value a dimension");
+  Filler filler(shape);
+  SmallVector<uint64_t, 16> registers, lanes, warps;
+  if (!order.empty())
+    filler.takeInOrder(registers, order.take_front(), log2(vector));
+  lanes.append(filler.takeInOrder(lanes, order, log2(warpSize)), 0);
+  warps.append(filler.takeInOrder(warps, order, log2(numWarps)), 0);
+  return filler.build(registers, lanes, warps, order);
+}
+
+} // namespace terrazzo::layout

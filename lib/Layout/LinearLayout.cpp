@@ -1,0 +1,784 @@
+//===- LinearLayout.cpp - Linear maps over GF(2) --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A basis is one 64-bit word, the last output dimension in its lowest bits, so
+// that applying, composing and eliminating are XORs of words, and a reshape of
+// the outputs changes no word at all.
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Layout/LinearLayout.h"
+#include "Gf2.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <mutex>
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+namespace terrazzo::layout {
+
+static constexpr int kMaxBits = 64, kMaxDimBits = 30;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral kDimNames[] = {
+    "dim0", "dim1", "dim2", "dim3", "dim4", "dim5", "dim6", "dim7"};
+
+/// The one copy of a name. The usual names need no lock.
+static StringRef intern(StringRef name) {
+  for (StringRef known : {StringRef(kRegister), StringRef(kLane),
+                          StringRef(kWarp), StringRef(kOffset)})
+    if (known.data() == name.data() || known == name)
+      return known;
+  for (StringRef known : kDimNames)
+    if (known.data() == name.data() || known == name)
+      return known;
+  // Never freed: layouts may outlive any static destructor.
+  static std::mutex &mutex = *new std::mutex;
+  static llvm::StringSet<> &names = *new llvm::StringSet<>;
+  std::lock_guard<std::mutex> lock(mutex);
+  return names.insert(name).first->getKey();
+}
+
+StringRef dimName(unsigned index) {
+  if (index < std::size(kDimNames))
+    return kDimNames[index];
+  return intern("dim" + std::to_string(index));
+}
+
+static int findDim(ArrayRef<Dim> dims, StringRef name) {
+  for (unsigned i = 0; i < dims.size(); ++i)
+    if (dims[i].name.data() == name.data() || dims[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+static uint64_t lowMask(int32_t bits) {
+  return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+}
+
+static int32_t sumBits(ArrayRef<Dim> dims) {
+  int32_t bits = 0;
+  for (const Dim &dim : dims)
+    bits += dim.bits;
+  return bits;
+}
+
+static int32_t exactLog2(int32_t size) {
+  assert(size > 0 && std::has_single_bit(static_cast<uint32_t>(size)) &&
+         "expected a power of two");
+  return std::countr_zero(static_cast<uint32_t>(size));
+}
+
+static std::string quoted(StringRef name) { return "'" + name.str() + "'"; }
+
+std::optional<LinearLayout> LinearLayout::tryCreate(ArrayRef<InSpec> inSpecs,
+                                                    ArrayRef<OutSpec> outSpecs,
+                                                    std::string &error) {
+  LinearLayout result;
+  auto fail = [&](std::string message) {
+    error = std::move(message);
+    return std::nullopt;
+  };
+  int32_t outTotal = 0, inTotal = 0;
+  for (const auto &[name, bits] : outSpecs) {
+    if (result.hasOut(name))
+      return fail("expected distinct outputs, found " + quoted(name) +
+                  " twice");
+    if (bits < 0 || bits > kMaxDimBits)
+      return fail("expected output " + quoted(name) +
+                  " to have 0 to 30 bits, "
+                  "found " +
+                  std::to_string(bits));
+    outTotal += bits;
+    result.outs.push_back({intern(name), bits});
+  }
+  if (outTotal > kMaxBits)
+    return fail("expected at most 64 output bits, found " +
+                std::to_string(outTotal));
+  for (const auto &[name, inBases] : inSpecs) {
+    if (result.hasIn(name))
+      return fail("expected distinct inputs, found " + quoted(name) + " twice");
+    if (inBases.size() > kMaxDimBits)
+      return fail("expected input " + quoted(name) +
+                  " to have at most 30 "
+                  "bits, found " +
+                  std::to_string(inBases.size()));
+    inTotal += static_cast<int32_t>(inBases.size());
+    if (inTotal > kMaxBits)
+      return fail("expected at most 64 input bits, found more at input " +
+                  quoted(name));
+    for (unsigned bit = 0; bit < inBases.size(); ++bit) {
+      const Basis &basis = inBases[bit];
+      std::string where =
+          " of bit " + std::to_string(bit) + " of input " + quoted(name);
+      if (basis.size() != outSpecs.size())
+        return fail("expected a basis of " + std::to_string(outSpecs.size()) +
+                    " coordinates, found " + std::to_string(basis.size()) +
+                    where);
+      for (unsigned i = 0; i < basis.size(); ++i)
+        if (basis[i] < 0 || basis[i] >= result.outs[i].size())
+          return fail("expected a coordinate in [0, " +
+                      std::to_string(result.outs[i].size()) + "), found " +
+                      std::to_string(basis[i]) + " in output " +
+                      quoted(result.outs[i].name) + where);
+      result.bases.push_back(result.packOut(basis));
+    }
+    result.ins.push_back({intern(name), static_cast<int32_t>(inBases.size())});
+  }
+  return result;
+}
+
+LinearLayout::LinearLayout(ArrayRef<InSpec> inSpecs,
+                           ArrayRef<OutSpec> outSpecs) {
+  std::string error;
+  std::optional<LinearLayout> created = tryCreate(inSpecs, outSpecs, error);
+  assert(created && "not a layout; tryCreate says why");
+  *this = std::move(*created);
+}
+
+LinearLayout LinearLayout::fromPacked(ArrayRef<Dim> inDims,
+                                      ArrayRef<Dim> outDims,
+                                      ArrayRef<uint64_t> packed) {
+  assert(sumBits(inDims) == static_cast<int32_t>(packed.size()) &&
+         packed.size() <= kMaxBits && "expected one basis an input bit");
+  assert(sumBits(outDims) <= kMaxBits && "expected at most 64 output bits");
+  LinearLayout result;
+  for (const Dim &dim : inDims)
+    result.ins.push_back({intern(dim.name), dim.bits});
+  for (const Dim &dim : outDims)
+    result.outs.push_back({intern(dim.name), dim.bits});
+  result.bases.assign(packed.begin(), packed.end());
+  assert(llvm::all_of(packed,
+                      [&](uint64_t basis) {
+                        return !(basis & ~lowMask(sumBits(outDims)));
+                      }) &&
+         "expected bases inside the outputs");
+  return result;
+}
+
+LinearLayout LinearLayout::identity1D(int32_t size, StringRef in,
+                                      StringRef out) {
+  int32_t bits = exactLog2(size);
+  SmallVector<uint64_t, 16> packed;
+  for (int32_t bit = 0; bit < bits; ++bit)
+    packed.push_back(uint64_t(1) << bit);
+  return fromPacked({{in, bits}}, {{out, bits}}, packed);
+}
+
+LinearLayout LinearLayout::zeros1D(int32_t size, StringRef in, StringRef out,
+                                   int32_t outSize) {
+  int32_t bits = exactLog2(size);
+  SmallVector<uint64_t, 16> packed(bits, 0);
+  return fromPacked({{in, bits}}, {{out, exactLog2(outSize)}}, packed);
+}
+
+/// Appends the dimensions of `hi` to `dims`, those of the same name on top.
+static SmallVector<Dim, 4> concatenate(ArrayRef<Dim> lo, ArrayRef<Dim> hi) {
+  SmallVector<Dim, 4> dims(lo.begin(), lo.end());
+  for (const Dim &dim : hi) {
+    int index = findDim(dims, dim.name);
+    if (index < 0)
+      dims.push_back(dim);
+    else
+      dims[index].bits += dim.bits;
+  }
+  return dims;
+}
+
+LinearLayout LinearLayout::operator*(const LinearLayout &hi) const {
+  LinearLayout result;
+  result.ins = concatenate(ins, hi.ins);
+  result.outs = concatenate(outs, hi.outs);
+  assert(sumBits(result.ins) <= kMaxBits && sumBits(result.outs) <= kMaxBits &&
+         "expected at most 64 bits");
+  // Moves each output of a packed word to its place in the result.
+  auto moveBases = [&](const LinearLayout &from, const LinearLayout *below,
+                       StringRef in) {
+    for (uint64_t basis : from.packedBases(in)) {
+      uint64_t moved = 0;
+      for (unsigned i = 0; i < from.outs.size(); ++i) {
+        StringRef name = from.outs[i].name;
+        uint64_t part = basis >> from.outShift(i) & lowMask(from.outs[i].bits);
+        int32_t shift = result.outShift(result.findOut(name));
+        if (below)
+          shift += below->outBits(name);
+        if (part)
+          moved |= part << shift;
+      }
+      result.bases.push_back(moved);
+    }
+  };
+  for (const Dim &dim : result.ins) {
+    moveBases(*this, nullptr, dim.name);
+    moveBases(hi, this, dim.name);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Shape and values
+//===----------------------------------------------------------------------===//
+
+int LinearLayout::findIn(StringRef name) const { return findDim(ins, name); }
+int LinearLayout::findOut(StringRef name) const { return findDim(outs, name); }
+
+int32_t LinearLayout::inBits(StringRef name) const {
+  int index = findIn(name);
+  return index < 0 ? 0 : ins[index].bits;
+}
+
+int32_t LinearLayout::outBits(StringRef name) const {
+  int index = findOut(name);
+  return index < 0 ? 0 : outs[index].bits;
+}
+
+int32_t LinearLayout::totalOutBits() const { return sumBits(outs); }
+
+SmallVector<int32_t, 4> LinearLayout::outShape() const {
+  return llvm::map_to_vector<4>(outs,
+                                [](const Dim &dim) { return dim.size(); });
+}
+
+int32_t LinearLayout::inShift(unsigned index) const {
+  return sumBits(ArrayRef(ins).take_front(index));
+}
+
+int32_t LinearLayout::outShift(unsigned index) const {
+  return sumBits(ArrayRef(outs).drop_front(index + 1));
+}
+
+ArrayRef<uint64_t> LinearLayout::packedBases(StringRef in) const {
+  int index = findIn(in);
+  if (index < 0)
+    return {};
+  return ArrayRef(bases).slice(inShift(index), ins[index].bits);
+}
+
+uint64_t LinearLayout::packOut(ArrayRef<int32_t> coordinates) const {
+  assert(coordinates.size() == outs.size() && "expected one an output");
+  uint64_t packed = 0;
+  for (unsigned i = 0; i < outs.size(); ++i) {
+    assert(coordinates[i] >= 0 && coordinates[i] < outs[i].size() &&
+           "expected coordinates inside the outputs");
+    packed = packed << outs[i].bits | static_cast<uint64_t>(coordinates[i]);
+  }
+  return packed;
+}
+
+LinearLayout::Basis LinearLayout::unpackOut(uint64_t packed) const {
+  Basis coordinates(outs.size());
+  for (unsigned i = outs.size(); i-- > 0;) {
+    coordinates[i] = static_cast<int32_t>(packed & lowMask(outs[i].bits));
+    packed >>= outs[i].bits;
+  }
+  return coordinates;
+}
+
+uint64_t LinearLayout::flattenIn(ArrayRef<int32_t> inputs) const {
+  assert(inputs.size() == ins.size() && "expected one an input");
+  uint64_t flat = 0;
+  for (unsigned i = ins.size(); i-- > 0;) {
+    assert(inputs[i] >= 0 && inputs[i] < ins[i].size() &&
+           "expected values inside the inputs");
+    flat = flat << ins[i].bits | static_cast<uint64_t>(inputs[i]);
+  }
+  return flat;
+}
+
+SmallVector<int32_t, 4> LinearLayout::unflattenIn(uint64_t flat) const {
+  SmallVector<int32_t, 4> inputs;
+  for (const Dim &dim : ins) {
+    inputs.push_back(static_cast<int32_t>(flat & lowMask(dim.bits)));
+    flat >>= dim.bits;
+  }
+  return inputs;
+}
+
+uint64_t LinearLayout::applyPacked(uint64_t flatInput) const {
+  uint64_t result = 0;
+  for (; flatInput; flatInput &= flatInput - 1)
+    result ^= bases[std::countr_zero(flatInput)];
+  return result;
+}
+
+SmallVector<int32_t, 4> LinearLayout::apply(ArrayRef<int32_t> inputs) const {
+  return unpackOut(applyPacked(flattenIn(inputs)));
+}
+
+LinearLayout::Basis LinearLayout::basis(StringRef in, int32_t bit) const {
+  return unpackOut(packedBases(in)[bit]);
+}
+
+int32_t LinearLayout::basis(StringRef in, int32_t bit, StringRef out) const {
+  int index = findOut(out);
+  assert(index >= 0 && "no such output");
+  return static_cast<int32_t>(packedBases(in)[bit] >> outShift(index) &
+                              lowMask(outs[index].bits));
+}
+
+//===----------------------------------------------------------------------===//
+// Algebra
+//===----------------------------------------------------------------------===//
+
+/// The layout whose basis for input bit i of `ins` is the flat input flats[i]
+/// of `target`: the outputs of the result are the inputs of `target`.
+static LinearLayout fromFlatInputs(ArrayRef<Dim> ins,
+                                   const LinearLayout &target,
+                                   ArrayRef<uint64_t> flats) {
+  // A flat input has the first dimension lowest, a packed output the last.
+  ArrayRef<Dim> outs = target.inDims();
+  SmallVector<uint64_t, 16> packed;
+  for (uint64_t flat : flats) {
+    uint64_t word = 0;
+    for (const Dim &dim : outs) {
+      word = word << dim.bits | (flat & lowMask(dim.bits));
+      flat >>= dim.bits;
+    }
+    packed.push_back(word);
+  }
+  return LinearLayout::fromPacked(ins, outs, packed);
+}
+
+/// The packed outputs of `layout` as flat inputs of dimensions `ins`, which are
+/// the same in another order.
+static SmallVector<uint64_t, 16> asFlatInputs(const LinearLayout &layout,
+                                              const LinearLayout &outer) {
+  assert(layout.numOuts() == outer.numIns() && "expected the same dimensions");
+  SmallVector<int32_t, 4> shifts;
+  for (const Dim &dim : layout.outDims()) {
+    int index = outer.findIn(dim.name);
+    assert(index >= 0 && outer.inDims()[index].bits == dim.bits &&
+           "expected the inputs of the outer layout to be our outputs");
+    shifts.push_back(outer.inShift(index));
+  }
+  SmallVector<uint64_t, 16> flats;
+  for (uint64_t basis : layout.packedBases()) {
+    uint64_t flat = 0;
+    for (unsigned i = layout.numOuts(); i-- > 0;) {
+      int32_t bits = layout.outDims()[i].bits;
+      if (bits)
+        flat |= (basis & lowMask(bits)) << shifts[i];
+      basis >>= bits;
+    }
+    flats.push_back(flat);
+  }
+  return flats;
+}
+
+LinearLayout LinearLayout::compose(const LinearLayout &outer) const {
+  LinearLayout result;
+  result.ins = ins;
+  result.outs = outer.outs;
+  for (uint64_t flat : asFlatInputs(*this, outer))
+    result.bases.push_back(outer.applyPacked(flat));
+  return result;
+}
+
+bool LinearLayout::isSurjective() const {
+  return Span(bases).rank() == totalOutBits();
+}
+
+bool LinearLayout::isInjective() const {
+  return Span(bases).rank() == totalInBits();
+}
+
+bool LinearLayout::isInvertible() const {
+  return totalInBits() == totalOutBits() && isInjective();
+}
+
+/// The echelon of all bases; the tag of each is the flat input it comes from.
+/// Dependent bits add nothing, so that no solution uses them.
+static Span spanOfInputs(ArrayRef<uint64_t> bases) {
+  Span span;
+  for (unsigned bit = 0; bit < bases.size(); ++bit)
+    span.insert(bases[bit], uint64_t(1) << bit);
+  return span;
+}
+
+LinearLayout LinearLayout::invert() const {
+  assert(isInvertible() && "expected an invertible layout");
+  return pseudoinvert();
+}
+
+LinearLayout LinearLayout::pseudoinvert() const {
+  Span span = spanOfInputs(bases);
+  SmallVector<uint64_t, 16> flats;
+  // The result's input bits: our outputs in order, each from its lowest bit.
+  for (unsigned i = 0; i < outs.size(); ++i)
+    for (int32_t bit = 0; bit < outs[i].bits; ++bit) {
+      uint64_t unit = uint64_t(1) << (outShift(i) + bit), flat = 0;
+      bool solved = span.reduce(unit, flat);
+      assert(solved && "expected a surjective layout");
+      (void)solved;
+      flats.push_back(flat);
+    }
+  return fromFlatInputs(outs, *this, flats);
+}
+
+LinearLayout LinearLayout::invertAndCompose(const LinearLayout &dst) const {
+  if (outs != dst.outs) {
+    // The same outputs in another order.
+    SmallVector<StringRef, 4> order, all;
+    for (const Dim &dim : outs)
+      order.push_back(dim.name);
+    for (const Dim &dim : dst.ins)
+      all.push_back(dim.name);
+    LinearLayout sorted = dst.sublayout(all, order);
+    assert(outs == sorted.outs && outs.size() == dst.outs.size() &&
+           "expected the same outputs");
+    return invertAndCompose(sorted);
+  }
+  Span span = spanOfInputs(dst.bases);
+  auto solve = [&](uint64_t vector) {
+    uint64_t flat = 0;
+    bool solved = span.reduce(vector, flat);
+    assert(solved && "expected dst to cover the source");
+    (void)solved;
+    return flat;
+  };
+  // The outermost dimension of dst that a flat input touches, -1 if none.
+  SmallVector<int32_t, 4> dstEnds;
+  for (unsigned i = 0; i < dst.ins.size(); ++i)
+    dstEnds.push_back(dst.inShift(i) + dst.ins[i].bits);
+  auto outermost = [&](uint64_t flat) {
+    int width = std::bit_width(flat);
+    int index = -1;
+    while (width > (index < 0 ? 0 : dstEnds[index]))
+      ++index;
+    return index;
+  };
+
+  SmallVector<uint64_t, 16> flats;
+  unsigned flatBit = 0;
+  for (const Dim &dim : ins) {
+    int same = dst.findIn(dim.name);
+    for (int32_t bit = 0; bit < dim.bits; ++bit, ++flatBit) {
+      uint64_t vector = bases[flatBit];
+      uint64_t plain = solve(vector);
+      if (same < 0 || bit >= dst.ins[same].bits) {
+        flats.push_back(plain);
+        continue;
+      }
+      int32_t sameBit = dst.inShift(same) + bit;
+      uint64_t unit = uint64_t(1) << sameBit;
+      if (!span.contains(vector ^ dst.bases[sameBit])) {
+        flats.push_back(plain);
+        continue;
+      }
+      uint64_t rest = solve(vector ^ dst.bases[sameBit]);
+      flats.push_back(outermost(rest & ~unit) < outermost(plain & ~unit) ||
+                              !rest
+                          ? rest ^ unit
+                          : plain);
+    }
+  }
+  return fromFlatInputs(ins, dst, flats);
+}
+
+SmallVector<int32_t, 4> LinearLayout::freeMasks() const {
+  Span span;
+  SmallVector<int32_t, 4> masks;
+  unsigned flatBit = 0;
+  for (const Dim &dim : ins) {
+    int32_t mask = 0;
+    for (int32_t bit = 0; bit < dim.bits; ++bit)
+      if (!span.insert(bases[flatBit++]))
+        mask |= 1 << bit;
+    masks.push_back(mask);
+  }
+  return masks;
+}
+
+bool LinearLayout::isIdentity() const {
+  if (ins.size() != outs.size())
+    return false;
+  for (const Dim &dim : ins) {
+    int out = findOut(dim.name);
+    if (out < 0 || outs[out].bits != dim.bits)
+      return false;
+    ArrayRef<uint64_t> mine = packedBases(dim.name);
+    for (unsigned bit = 0; bit < mine.size(); ++bit)
+      if (mine[bit] != uint64_t(1) << (outShift(out) + bit))
+        return false;
+  }
+  return true;
+}
+
+std::optional<LinearLayout>
+LinearLayout::divideLeft(const LinearLayout &divisor) const {
+  for (const Dim &dim : divisor.ins)
+    if (!hasIn(dim.name) || inBits(dim.name) < dim.bits)
+      return std::nullopt;
+  for (const Dim &dim : divisor.outs)
+    if (!hasOut(dim.name) || outBits(dim.name) < dim.bits)
+      return std::nullopt;
+  LinearLayout quotient;
+  for (const Dim &dim : outs)
+    quotient.outs.push_back({dim.name, dim.bits - divisor.outBits(dim.name)});
+  for (const Dim &dim : ins) {
+    int32_t lowBits = divisor.inBits(dim.name);
+    quotient.ins.push_back({dim.name, dim.bits - lowBits});
+    ArrayRef<uint64_t> mine = packedBases(dim.name);
+    ArrayRef<uint64_t> low = divisor.packedBases(dim.name);
+    for (int32_t bit = 0; bit < dim.bits; ++bit) {
+      uint64_t word = 0;
+      for (unsigned i = 0; i < outs.size(); ++i) {
+        int32_t lowOut = divisor.outBits(outs[i].name);
+        uint64_t part = mine[bit] >> outShift(i) & lowMask(outs[i].bits);
+        int inDivisor = divisor.findOut(outs[i].name);
+        uint64_t expected =
+            bit < lowBits && inDivisor >= 0
+                ? low[bit] >> divisor.outShift(inDivisor) & lowMask(lowOut)
+                : 0;
+        if (bit < lowBits ? part != expected : (part & lowMask(lowOut)) != 0)
+          return std::nullopt;
+        word = word << quotient.outs[i].bits | part >> lowOut;
+      }
+      if (bit >= lowBits)
+        quotient.bases.push_back(word);
+    }
+  }
+  return quotient;
+}
+
+//===----------------------------------------------------------------------===//
+// Selecting and renaming dimensions
+//===----------------------------------------------------------------------===//
+
+/// The outputs at `indices`, in that order, under their names.
+LinearLayout LinearLayout::selectOuts(ArrayRef<int> indices) const {
+  LinearLayout result;
+  result.ins = ins;
+  SmallVector<int32_t, 4> shifts;
+  for (int index : indices) {
+    result.outs.push_back(outs[index]);
+    shifts.push_back(outShift(index));
+  }
+  for (uint64_t basis : bases) {
+    uint64_t word = 0;
+    for (unsigned i = 0; i < indices.size(); ++i)
+      if (int32_t bits = result.outs[i].bits)
+        word = word << bits | (basis >> shifts[i] & lowMask(bits));
+    result.bases.push_back(word);
+  }
+  return result;
+}
+
+/// Outputs renamed dim0, dim1, ... by position.
+LinearLayout LinearLayout::numbered() const {
+  LinearLayout result = *this;
+  for (unsigned i = 0; i < outs.size(); ++i)
+    result.outs[i].name = dimName(i);
+  return result;
+}
+
+LinearLayout LinearLayout::sublayout(ArrayRef<StringRef> inNames,
+                                     ArrayRef<StringRef> outNames) const {
+  LinearLayout kept;
+  kept.outs = outs;
+  for (StringRef name : inNames) {
+    int index = findIn(name);
+    assert(index >= 0 && "no such input");
+    kept.ins.push_back(ins[index]);
+    llvm::append_range(kept.bases, packedBases(name));
+  }
+  SmallVector<int, 4> indices;
+  for (StringRef name : outNames) {
+    indices.push_back(findOut(name));
+    assert(indices.back() >= 0 && "no such output");
+  }
+  return kept.selectOuts(indices);
+}
+
+bool LinearLayout::sublayoutIsZero(ArrayRef<StringRef> inNames,
+                                   ArrayRef<StringRef> outNames) const {
+  uint64_t mask = 0;
+  for (StringRef name : outNames) {
+    int index = findOut(name);
+    if (index >= 0 && outs[index].bits)
+      mask |= lowMask(outs[index].bits) << outShift(index);
+  }
+  for (StringRef name : inNames)
+    for (uint64_t basis : packedBases(name))
+      if (basis & mask)
+        return false;
+  return true;
+}
+
+LinearLayout LinearLayout::dropOut(StringRef name) const {
+  SmallVector<int, 4> indices;
+  for (unsigned i = 0; i < outs.size(); ++i)
+    if (outs[i].name != name)
+      indices.push_back(i);
+  return selectOuts(indices);
+}
+
+LinearLayout LinearLayout::dropIn(StringRef name) const {
+  LinearLayout result;
+  result.outs = outs;
+  for (const Dim &dim : ins)
+    if (dim.name != name) {
+      result.ins.push_back(dim);
+      llvm::append_range(result.bases, packedBases(dim.name));
+    }
+  return result;
+}
+
+static void rename(llvm::MutableArrayRef<Dim> dims, StringRef from,
+                   StringRef to) {
+  int index = findDim(dims, from);
+  assert(index >= 0 && "no such dimension");
+  assert((from == to || findDim(dims, to) < 0) && "the name is taken");
+  dims[index].name = intern(to);
+}
+
+LinearLayout LinearLayout::renameOut(StringRef from, StringRef to) const {
+  LinearLayout result = *this;
+  rename(result.outs, from, to);
+  return result;
+}
+
+LinearLayout LinearLayout::renameIn(StringRef from, StringRef to) const {
+  LinearLayout result = *this;
+  rename(result.ins, from, to);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// What tile operations do to a layout
+//===----------------------------------------------------------------------===//
+
+LinearLayout LinearLayout::transposeOuts(ArrayRef<int32_t> order) const {
+  assert(order.size() == outs.size() && "expected a permutation");
+  return selectOuts(order).numbered();
+}
+
+LinearLayout LinearLayout::insertOut(unsigned axis) const {
+  assert(axis <= outs.size() && "expected an axis of the result");
+  // No bits: the words stay as they are.
+  LinearLayout result = *this;
+  result.outs.insert(result.outs.begin() + axis, Dim{dimName(axis), 0});
+  return result.numbered();
+}
+
+LinearLayout LinearLayout::removeOut(unsigned axis) const {
+  assert(axis < outs.size() && "expected an axis");
+  SmallVector<int, 4> indices;
+  for (unsigned i = 0; i < outs.size(); ++i)
+    if (i != axis)
+      indices.push_back(i);
+  return selectOuts(indices).numbered();
+}
+
+LinearLayout LinearLayout::reshapeOuts(ArrayRef<int32_t> sizes) const {
+  // A word is the row-major index of its element, which a reshape keeps.
+  LinearLayout result = *this;
+  result.outs.clear();
+  for (unsigned i = 0; i < sizes.size(); ++i)
+    result.outs.push_back({dimName(i), exactLog2(sizes[i])});
+  assert(result.totalOutBits() == totalOutBits() &&
+         "expected as many elements as before");
+  return result;
+}
+
+LinearLayout LinearLayout::zeroOuts(ArrayRef<int32_t> axes) const {
+  LinearLayout result = *this;
+  for (int32_t axis : axes) {
+    int32_t shift = result.outShift(axis), bits = result.outs[axis].bits;
+    if (!bits)
+      continue;
+    for (uint64_t &basis : result.bases) {
+      uint64_t high = shift + bits >= 64 ? 0 : basis >> (shift + bits);
+      basis = (shift >= 64 ? 0 : high << shift) | (basis & lowMask(shift));
+    }
+    result.outs[axis].bits = 0;
+  }
+  return result;
+}
+
+LinearLayout LinearLayout::broadcastOuts(ArrayRef<int32_t> sizes) const {
+  assert(sizes.size() == outs.size() && "expected a size an output");
+  SmallVector<int32_t, 4> axes;
+  for (unsigned i = 0; i < sizes.size(); ++i) {
+    assert((sizes[i] == 1 || sizes[i] == outs[i].size()) &&
+           "expected size 1 or that of the result");
+    if (sizes[i] == 1)
+      axes.push_back(i);
+  }
+  return zeroOuts(axes);
+}
+
+LinearLayout LinearLayout::withoutZeroRegisters() const {
+  int index = findIn(kRegister);
+  if (index < 0)
+    return *this;
+  LinearLayout result;
+  result.ins = ins;
+  result.outs = outs;
+  for (const Dim &dim : ins) {
+    if (dim.name != kRegister) {
+      llvm::append_range(result.bases, packedBases(dim.name));
+      continue;
+    }
+    Span span;
+    int32_t kept = 0;
+    for (uint64_t basis : packedBases(kRegister))
+      if (span.insert(basis)) {
+        result.bases.push_back(basis);
+        ++kept;
+      }
+    result.ins[index].bits = kept;
+  }
+  return result;
+}
+
+int32_t LinearLayout::numConsecutive(StringRef in, StringRef out) const {
+  int index = findOut(out), inIndex = findIn(in);
+  if (index < 0 || inIndex < 0)
+    return 1;
+  int32_t shift = outShift(index), first = inShift(inIndex), count = 0;
+  while (count < ins[inIndex].bits && count < outs[index].bits) {
+    uint64_t step = uint64_t(1) << (shift + count);
+    bool alone = true;
+    for (int32_t bit = 0; bit < totalInBits() && alone; ++bit)
+      alone = bit == first + count ? bases[bit] == step : !(bases[bit] & step);
+    if (!alone)
+      break;
+    ++count;
+  }
+  return 1 << count;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+llvm::hash_code hash_value(const LinearLayout &layout) {
+  llvm::hash_code code =
+      llvm::hash_combine_range(layout.bases.begin(), layout.bases.end());
+  // By content, not by pointer: the same from run to run.
+  for (const Dim &dim : layout.ins)
+    code = llvm::hash_combine(code, dim.name, dim.bits);
+  for (const Dim &dim : layout.outs)
+    code = llvm::hash_combine(code, dim.name, dim.bits);
+  return code;
+}
+
+size_t LinearLayout::hash() const { return hash_value(*this); }
+
+} // namespace terrazzo::layout
