@@ -98,7 +98,8 @@ def check(target: Path) -> str:
     env = {**os.environ, "PYTHONPATH": str(target)}
     result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     if result.returncode:
-        die(f"installed in {target}, but the import fails:\n{result.stderr}")
+        last = (result.stderr.strip().splitlines() or ["no message"])[-1]
+        die(f"installed in {target}, but the import fails: {last}\n{result.stderr}")
     return result.stdout.strip()
 
 

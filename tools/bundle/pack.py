@@ -47,6 +47,9 @@ def headers(build: Path) -> dict[str, Path]:
 
 def contents(build: Path) -> dict[str, Path]:
     """Path in the archive -> file."""
+    home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    if home is None or Path(home.group(1)).resolve() != ROOT:
+        sys.exit(f"bundle: expected a build of {ROOT}, found one of {home.group(1) if home else 'nothing'} in {build}")
     library = build / "shared" / "libterrazzo.so"
     if not library.exists():
         sys.exit(f"bundle: no {library}: build the target terrazzo-shared first")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The redistributable library of this build: what it exports, what it needs. (`make test-bundle` tests that it works.)"""
+"""The redistributable library of this build: its exports and its needs. (`make test-bundle` tests that it works.)"""
 
 import os
 import re
