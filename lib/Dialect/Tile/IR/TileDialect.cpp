@@ -78,7 +78,9 @@ Type terrazzo::tile::getElementType(Type type) {
 
 Type terrazzo::tile::withElementType(Type type, Type element) {
   auto tile = dyn_cast<RankedTensorType>(type);
-  return tile ? Type(RankedTensorType::get(tile.getShape(), element)) : element;
+  return tile ? Type(RankedTensorType::get(tile.getShape(), element,
+                                           tile.getEncoding()))
+              : element;
 }
 
 ArrayRef<int64_t> terrazzo::tile::getShape(Type type) {

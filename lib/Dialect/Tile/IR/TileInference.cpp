@@ -16,6 +16,32 @@ static LogicalResult fail(std::optional<Location> location, const Twine &text) {
   return emitOptionalError(location, text);
 }
 
+/// Inferred types have no layout; what is there may have any.
+static bool areCompatible(TypeRange inferred, TypeRange actual) {
+  return inferred.size() == actual.size() &&
+         llvm::all_of(llvm::zip(inferred, actual), [](auto pair) {
+           auto [lhs, rhs] = pair;
+           return isa<RankedTensorType>(lhs) == isa<RankedTensorType>(rhs) &&
+                  getShape(lhs) == getShape(rhs) &&
+                  getElementType(lhs) == getElementType(rhs);
+         });
+}
+
+#define LAYOUTS_MAY_DIFFER(OP)                                                 \
+  bool OP::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {     \
+    return areCompatible(inferred, actual);                                    \
+  }
+LAYOUTS_MAY_DIFFER(ArangeOp)
+LAYOUTS_MAY_DIFFER(ExpandDimsOp)
+LAYOUTS_MAY_DIFFER(TransposeOp)
+LAYOUTS_MAY_DIFFER(JoinOp)
+LAYOUTS_MAY_DIFFER(SplitOp)
+LAYOUTS_MAY_DIFFER(ConcatOp)
+LAYOUTS_MAY_DIFFER(FlipOp)
+LAYOUTS_MAY_DIFFER(LoadOp)
+LAYOUTS_MAY_DIFFER(HistogramOp)
+#undef LAYOUTS_MAY_DIFFER
+
 static std::string text(Type type) {
   std::string out;
   llvm::raw_string_ostream(out) << type;

@@ -17,6 +17,19 @@ static bool haveSameShape(Type lhs, Type rhs) {
          getShape(lhs) == getShape(rhs);
 }
 
+/// Both are one scalar type, or tiles of one shape and element type. Layouts are
+/// not the business of this dialect.
+static bool isSame(Type lhs, Type rhs) {
+  return haveSameShape(lhs, rhs) && getElementType(lhs) == getElementType(rhs);
+}
+
+static bool areSame(TypeRange lhs, TypeRange rhs) {
+  return lhs.size() == rhs.size() &&
+         llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           return isSame(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
 static LogicalResult verifyGridAxis(Operation *op, int32_t axis) {
   if (axis < 0 || axis > 2) // program_id_c1, num_programs_c1
     return op->emitOpError() << "axis must be 0, 1 or 2, got " << axis;
@@ -94,7 +107,7 @@ LogicalResult SliceOp::verify() {
   Type expected = source.getElementType();
   if (!shape.empty())
     expected = RankedTensorType::get(shape, expected);
-  if (getType() != expected) // slice_c3
+  if (!isSame(getType(), expected)) // slice_c3
     return emitOpError() << "result must be " << expected << ", got "
                          << getType();
   return success();
@@ -137,7 +150,7 @@ LogicalResult GatherOp::verify() {
                          << axis << ", got " << source << " and " << indices;
   auto expected =
       RankedTensorType::get(indices.getShape(), source.getElementType());
-  if (getType() != expected) // gather_c3
+  if (!isSame(getType(), expected)) // gather_c3
     return emitOpError() << "result must be " << expected << ", got "
                          << getType();
   return success();
@@ -310,8 +323,7 @@ static LogicalResult verifyRegion(Operation *op, Region &region,
                                   ArrayRef<Type> arguments,
                                   ArrayRef<Type> results) {
   Block &block = region.front();
-  if (ArrayRef<Type>(SmallVector<Type>(block.getArgumentTypes())) !=
-      arguments) {
+  if (!areSame(block.getArgumentTypes(), arguments)) {
     InFlightDiagnostic diag = op->emitOpError("region must take (");
     llvm::interleaveComma(arguments, diag);
     diag << "), got (";
@@ -320,8 +332,7 @@ static LogicalResult verifyRegion(Operation *op, Region &region,
   }
   auto yield =
       dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
-  if (!yield ||
-      ArrayRef<Type>(SmallVector<Type>(yield.getOperandTypes())) != results) {
+  if (!yield || !areSame(yield.getOperandTypes(), results)) {
     InFlightDiagnostic diag = op->emitOpError("region must yield (");
     llvm::interleaveComma(results, diag);
     diag << "), got (";
@@ -351,7 +362,7 @@ LogicalResult ReduceOp::verify() {
   for (auto [operand, result] : llvm::zip_equal(getOperands(), getResults())) {
     Type expected =
         dropAxis(cast<RankedTensorType>(operand.getType()), getAxis());
-    if (result.getType() != expected)
+    if (!isSame(result.getType(), expected))
       return emitOpError() << "result must be " << expected << ", got "
                            << result.getType();
   }
@@ -365,7 +376,7 @@ LogicalResult ReduceOp::verifyRegions() {
 LogicalResult ScanOp::verify() {
   if (failed(verifyAxisOperands(*this, getOperands(), getAxis())))
     return failure();
-  if (getOperandTypes() != getResultTypes()) // scan_c4
+  if (!areSame(getOperandTypes(), getResultTypes())) // scan_c4
     return emitOpError() << "results must have the types of the operands";
   return success();
 }
@@ -402,8 +413,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
   int64_t extent =
       cast<RankedTensorType>(getXs().front().getType()).getDimSize(getAxis());
   if (getNumResults() < getInits().size() ||
-      !llvm::equal(getResults().take_front(getInits().size()).getTypes(),
-                   getInits().getTypes())) // recurrence_c4
+      !areSame(getResults().take_front(getInits().size()).getTypes(),
+               getInits().getTypes())) // recurrence_c4
     return emitOpError() << "first results must have the types of the inits";
   for (Type type : getResults().drop_front(getInits().size()).getTypes()) {
     auto stacked = dyn_cast<RankedTensorType>(type);

@@ -21,7 +21,7 @@ class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemo
 
 // The result type follows from the operands and attributes.
 class Tile_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Tile_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor], traits)>;
+    : Tile_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptorWithIsCompatible], traits)>;
 
 //===----------------------------------------------------------------------===//
 // Programming model
@@ -314,7 +314,7 @@ def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-                                   InferTypeOpAdaptor]> {
+                                   InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "Reads elements through pointers";
   let description = [{
     Lanes whose mask is false are not read, whatever their pointer, and give `other`, or 0 when there is none.

@@ -1,0 +1,29 @@
+//===- SimtAttrs.td - Attributes of the simt dialect ----------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TERRAZZO_DIALECT_SIMT_IR_SIMTATTRS
+#define TERRAZZO_DIALECT_SIMT_IR_SIMTATTRS
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "terrazzo/Dialect/Simt/IR/SimtDialect.td"
+
+def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "A linear layout: which element each register of each lane of each warp holds";
+  let description = [{
+    Written as the images of the powers of two of each input dimension, and the padded extents of the tile:
+    `#simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2]], warp = [[1, 0]], dims = [16, 4]>`. As the encoding of a
+    tile its inputs are `register`, `lane` and `warp`, and its outputs the dimensions of the tile, each padded to a power
+    of two; elements beyond the tile's shape are undefined and never leave a thread. As the swizzle of a buffer its one input is
+    `offset`, counted in elements.
+  }];
+  let parameters = (ins "::terrazzo::layout::LinearLayout":$layout);
+  let hasCustomAssemblyFormat = 1;
+  let skipDefaultBuilders = 0;
+}
+
+#endif

@@ -1,0 +1,261 @@
+//===- SimtOps.td - Operations of the simt dialect ------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Constraints are numbered as in TileOps.td; SimtDialect.cpp and test/Dialect/Simt/invalid.mlir name them by these numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TERRAZZO_DIALECT_SIMT_IR_SIMTOPS
+#define TERRAZZO_DIALECT_SIMT_IR_SIMTOPS
+
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Dialect/LLVMIR/LLVMTypes.td"
+include "terrazzo/Dialect/Simt/IR/SimtAttrs.td"
+include "terrazzo/Dialect/Simt/IR/SimtTypes.td"
+include "terrazzo/Dialect/Tile/IR/TileAttrs.td"
+include "terrazzo/Dialect/Tile/IR/TileTypes.td"
+
+def Simt_SharedMemory : Resource<"::terrazzo::simt::SharedMemory">;
+
+class Simt_Op<string mnemonic, list<Trait> traits = []> : Op<Simt_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Tiles with layouts
+//===----------------------------------------------------------------------===//
+
+def Simt_ConvertLayoutOp : Simt_Op<"convert_layout", [Pure]> {
+  let summary = "The same tile in another layout";
+  let description = [{
+    Constraints:
+    * (C1) source and result differ in the layout only.
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Simt_WarpReduceOp : Simt_Op<"warp_reduce", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "Combines, along an axis, the elements that each warp holds";
+  let description = [{
+    As `tile.reduce`, but each warp combines its own elements only. The result keeps the axis, with one element for each
+    of the `2^k` places that warps have along it (`k` warp bits of the layout move along the axis), and has the layout
+    that is left when registers and lanes do not move along it and the warps' bits of the axis are packed in order.
+
+    Constraints: (C1) to (C3) of `tile.reduce`.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$operands, I32Attr:$axis, UnitAttr:$commutative);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$combine);
+  let assemblyFormat = "`(` $operands `)` `,` $axis attr-dict `:` functional-type($operands, $results) $combine";
+}
+
+def Simt_YieldOp : Simt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"WarpReduceOp">]> {
+  let summary = "Ends the region of a warp_reduce";
+  let arguments = (ins Variadic<Tile_Scalar>:$values);
+  let assemblyFormat = "$values `:` type($values) attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
+  let summary = "A buffer in shared memory";
+  let description = [{
+    Lives from its first access to its last; `offset` (bytes), once there, says where. Alignment is 16 bytes.
+
+    Constraints:
+    * (C1) `bytes` is positive.
+  }];
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
+  let results = (outs Simt_BufferType:$buffer);
+  let assemblyFormat = "$bytes (`at` $offset^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+class Simt_LocalOp<string mnemonic, list<Trait> traits> : Simt_Op<mnemonic, traits> {
+  string addressing = [{
+    Element `c` of the tile is element `base + offset + sum(c[d] * strides[d])` of the buffer, counted in elements of
+    the tile (i1 takes a byte, a pointer eight). With a `swizzle`, there are no strides: `c` is at `base + offset +`
+    that layout's inverse of `c`. A scalar has no strides.
+  }];
+}
+
+def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "Writes a tile to a buffer";
+  let description = addressing # [{
+    Elements beyond the shape are not written, and of copies that several threads hold one is written.
+
+    Constraints:
+    * (C1) there is one stride a dimension, or a swizzle.
+  }];
+  let arguments = (ins Tile_Value:$value, Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base,
+                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)? attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "Reads a tile from a buffer";
+  let description = addressing # [{
+    Elements beyond the shape are not read.
+
+    Constraints:
+    * (C1) there is one stride a dimension, or a swizzle.
+  }];
+  let arguments = (ins Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base, DenseI32ArrayAttr:$strides,
+                       OptionalAttr<Simt_LayoutAttr>:$swizzle);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{
+    $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_LocalGatherOp : Simt_Op<"local_gather", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "Reads elements of a buffer by index along an axis";
+  let description = [{
+    `result[c] = buffer[sum(c[d] * strides[d], d != axis) + index[c] * strides[axis]]`. An index outside `[0, extent)`
+    gives an undefined element and no fault.
+
+    Constraints:
+    * (C1) there is one stride a dimension, indices and result have one shape and layout.
+  }];
+  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, I32Attr:$axis, I32Attr:$extent,
+                       DenseI32ArrayAttr:$strides);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $buffer `[` $indices `]` `,` $axis `extent` $extent `strides` $strides attr-dict `:` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_LocalCountOp : Simt_Op<"local_count", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "Adds one to the i32 counters of a buffer that the elements name, atomically";
+  let description = [{
+    Elements outside `[0, bins)`, elements whose mask is false, copies and elements beyond the shape do not count.
+  }];
+  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_BoolTile>:$mask, I32Attr:$bins);
+  let assemblyFormat = "$buffer `[` $indices `]` (`mask` $mask^ `:` type($mask))? `,` $bins attr-dict `:` type($indices)";
+}
+
+def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+  let summary = "acc + lhs @ rhs with both factors in shared memory";
+  let description = [{
+    As `tile.dot`. `lhs` and `rhs` are buffers with one stride for each dimension ([batch,] M, K and [batch,] K, N) of elements of
+    `lhsType` and `rhsType`; `depth` is K. For each element the products are added in the order of k, by fused
+    multiply-add where the type of `acc` is a float of 32 bits or more.
+  }];
+  let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, TypeAttr:$lhsType, TypeAttr:$rhsType,
+                       I32Attr:$depth, DenseI32ArrayAttr:$lhsStrides, DenseI32ArrayAttr:$rhsStrides,
+                       UnitAttr:$isUnsigned);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `:` $lhsType $lhsStrides `,` $rhs `:` $rhsType $rhsStrides `,` $acc `depth` $depth attr-dict `:` type($acc) `->` type($result)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// What one thread does
+//===----------------------------------------------------------------------===//
+
+def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for all threads of the block; orders their accesses of shared and global memory";
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_ThreadIdOp : Simt_Op<"thread_id", [Pure]> {
+  let summary = "Index of this thread in its block";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_WarpIdOp : Simt_Op<"warp_id", [Pure]> {
+  let summary = "Index of this thread's warp in its block, uniform in the warp";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_SharedBaseOp : Simt_Op<"shared_base", [Pure]> {
+  let summary = "Start of the block's shared memory, `simt.shared_bytes` (a module attribute) long, aligned to 16 bytes at least";
+  let results = (outs LLVM_PointerInAddressSpace<3>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Simt_ShuffleXorOp : Simt_Op<"shuffle_xor", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "The value of the lane whose index differs by `mask`; all lanes take part";
+  let arguments = (ins I32:$value, I32Attr:$mask);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value `,` $mask attr-dict";
+}
+
+def Simt_ShuffleIndexOp : Simt_Op<"shuffle_index", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "The value of lane `lane` of this warp; all lanes take part";
+  let arguments = (ins I32:$value, I32:$lane);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value `,` $lane attr-dict";
+}
+
+def Simt_ThreadLoadOp : Simt_Op<"thread_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "Reads an integer, or a vector of integers of up to 16 bytes, if the mask is true";
+  let description = [{
+    `other`, or 0 without one, if the mask is false: nothing is read then, whatever the pointer. The address is aligned to the size
+    of the result. Elements are i8, i16, i32 or i64; the vector has 1, 2, 4, 8 or 16 of them.
+  }];
+  let arguments = (ins LLVM_AnyPointer:$ptr, Optional<I1>:$mask, Optional<AnyType>:$other,
+                       DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
+                       DefaultValuedAttr<Tile_EvictionPolicy, "::terrazzo::tile::EvictionPolicy::Normal">:$evict,
+                       UnitAttr:$isVolatile);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $ptr (`mask` $mask^)? (`other` $other^ `:` type($other))? attr-dict `:` type($ptr) `->` type($result)
+  }];
+}
+
+def Simt_ThreadStoreOp : Simt_Op<"thread_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes an integer, or a vector of integers of up to 16 bytes, if the mask is true";
+  let description = "Types and alignment as in `simt.thread_load`.";
+  let arguments = (ins LLVM_AnyPointer:$ptr, AnyType:$value, Optional<I1>:$mask,
+                       DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
+                       DefaultValuedAttr<Tile_EvictionPolicy, "::terrazzo::tile::EvictionPolicy::Normal">:$evict);
+  let assemblyFormat = "$ptr `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value)";
+}
+
+def Simt_ThreadAtomicRMWOp : Simt_Op<"thread_atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "An atomic update by one thread, if the mask is true";
+  let description = [{
+    The value is i8 to i64 or f16, bf16, f32, f64; kinds as in `tile.atomic_rmw` (`fmax` and `fmin` drop NaN). The result is what the
+    memory held, or 0 if the mask is false.
+  }];
+  let arguments = (ins Tile_RMWKind:$kind, LLVM_AnyPointer:$ptr, AnyType:$value, Optional<I1>:$mask,
+                       DefaultValuedAttr<Tile_MemSem, "::terrazzo::tile::MemSem::AcqRel">:$sem,
+                       DefaultValuedAttr<Tile_MemScope, "::terrazzo::tile::MemScope::Gpu">:$scope);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$kind `,` $ptr `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value) `->` type($result)";
+}
+
+def Simt_ThreadAtomicCASOp : Simt_Op<"thread_atomic_cas", [MemoryEffects<[MemRead, MemWrite]>,
+                                                           AllTypesMatch<["expected", "value", "result"]>]> {
+  let summary = "An atomic compare-and-swap of an integer of 8 to 64 bits by one thread, if the mask is true";
+  let arguments = (ins LLVM_AnyPointer:$ptr, AnyInteger:$expected, AnyInteger:$value, Optional<I1>:$mask,
+                       DefaultValuedAttr<Tile_MemSem, "::terrazzo::tile::MemSem::AcqRel">:$sem,
+                       DefaultValuedAttr<Tile_MemScope, "::terrazzo::tile::MemScope::Gpu">:$scope);
+  let results = (outs AnyInteger:$result);
+  let assemblyFormat = [{
+    $ptr `,` $expected `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value)
+  }];
+}
+
+def Simt_ThreadFenceOp : Simt_Op<"thread_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Orders this thread's accesses before and after it, as others of the scope see them";
+  let arguments = (ins Tile_MemSem:$sem, Tile_MemScope:$scope);
+  let assemblyFormat = "$sem $scope attr-dict";
+}
+
+#endif

@@ -1,0 +1,51 @@
+//===- Passes.td - Passes on the simt dialect -----------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TERRAZZO_DIALECT_SIMT_TRANSFORMS_PASSES
+#define TERRAZZO_DIALECT_SIMT_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SimtDecompose : Pass<"tz-simt-decompose", "::mlir::ModuleOp"> {
+  let summary = "Spells out what crosses warps, in shared memory";
+  let description = [{
+    Expects: kernels whose tiles have layouts (`tz-tile-to-simt`).
+
+    Ensures: what is left of conversions moves data within a warp at most; reductions and scans stay within a warp
+    (`simt.warp_reduce`, or an axis that no warp bit moves along); products read their factors from buffers
+    (`simt.local_dot`); gather, slice, insert, flip, concat, histogram, recurrence and reshapes that are not linear are
+    accesses of buffers; results of atomics reach every thread that has a copy. No barrier is there yet.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+}
+
+def AllocateShared : Pass<"tz-allocate-shared", "::mlir::ModuleOp"> {
+  let summary = "Gives every buffer its place in shared memory";
+  let description = [{
+    Ensures: each `simt.alloc` has an offset, such that buffers that live at the same time do not overlap, and the module
+    attribute `simt.shared_bytes` holds the block's need. An error, with what was needed and what there is, if that is
+    more than the `shared_bytes` of `tile.target`.
+  }];
+}
+
+def InsertBarriers : Pass<"tz-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "Puts barriers where one thread may touch what another has written or read";
+  let description = [{
+    Expects: buffers with offsets. Ensures: between two accesses of overlapping shared memory, at least one of them a
+    write, and between a write of global memory and an access through the same kernel argument, there is a
+    `simt.barrier` on every path. `tile.barrier` becomes `simt.barrier`.
+  }];
+  let dependentDialects = ["::terrazzo::simt::SimtDialect"];
+}
+
+def CheckBarriers : Pass<"tz-check-barriers", "::mlir::ModuleOp"> {
+  let summary = "Fails where a barrier is missing";
+  let description = [{
+    Asks the model that `tz-insert-barriers` follows whether two accesses can race; changes nothing.
+  }];
+}
+
+#endif

@@ -1,0 +1,349 @@
+//===- TileToSimt.cpp - Gives every tile a layout -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Assignment.h chooses; this file writes the choice into the types, computes
+// cheap tiles again in each layout that is asked for, and puts a conversion
+// where two layouts meet. Tests: test/Conversion/TileToSimt/.
+//===----------------------------------------------------------------------===//
+
+#include "Assignment.h"
+#include "terrazzo/Conversion/Passes.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_TILETOSIMT
+#include "terrazzo/Conversion/Passes.h.inc"
+
+namespace simt {
+namespace {
+
+class Placement {
+public:
+  Placement(func::FuncOp kernel, BlockShape block)
+      : kernel(kernel), assignment(kernel, block), block(block) {}
+
+  void run();
+
+private:
+  void place(Operation *op);
+  void placeAccess(Operation *op);
+  void placeReduce(tile::ReduceOp op);
+  void placeRecurrence(tile::RecurrenceOp op);
+  void placeTerminator(Operation *op);
+  void placeFree(Operation *op);
+  bool isDead(Operation *op);
+
+  /// `value` in `layout`, for the use of `user`. Scalars stay as they are.
+  Value want(Value value, const LinearLayout &layout, Operation *user);
+  void wantOperand(OpOperand &operand, const LinearLayout &layout) {
+    operand.set(want(operand.get(), layout, operand.getOwner()));
+  }
+  /// An operand whose layout does not matter to the op.
+  void wantAny(OpOperand &operand);
+  Value recompute(Value cheap, const LinearLayout &layout);
+  LinearLayout anyLayout(Value value);
+
+  /// The op's result comes out in `layout`; its class may want another.
+  void setResult(OpResult result, const LinearLayout &layout);
+  void setType(Value value, const LinearLayout &layout) {
+    value.setType(
+        withLayout(cast<RankedTensorType>(value.getType()), attr(layout)));
+  }
+  LayoutAttr attr(const LinearLayout &layout) {
+    return LayoutAttr::get(kernel.getContext(), layout);
+  }
+
+  func::FuncOp kernel;
+  Assignment assignment;
+  BlockShape block;
+  /// Where a tile is in its class's layout, if not in the value itself.
+  DenseMap<Value, Value> placed;
+  DenseMap<std::pair<Value, Attribute>, Value> recomputed;
+};
+
+LinearLayout Placement::anyLayout(Value value) {
+  if (!assignment.isCheap(value))
+    return assignment.layoutOf(value);
+  ArrayRef<int64_t> shape = tile::getShape(value.getType());
+  return coalescedLayout(shape, rowMajor(shape.size()), 1, block);
+}
+
+void Placement::wantAny(OpOperand &operand) {
+  if (isTile(operand.get()))
+    wantOperand(operand, anyLayout(operand.get()));
+}
+
+Value Placement::recompute(Value value, const LinearLayout &layout) {
+  LayoutAttr wanted = attr(layout);
+  auto key = std::make_pair(value, Attribute(wanted));
+  if (auto it = recomputed.find(key); it != recomputed.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  OpBuilder b(op);
+  b.setInsertionPointAfter(op);
+  auto type = withLayout(cast<RankedTensorType>(value.getType()), wanted);
+  Value result;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto dense = cast<DenseElementsAttr>(constant.getValue());
+    result = arith::ConstantOp::create(
+        b, op->getLoc(),
+        dense.isSplat()
+            ? cast<TypedAttr>(Attribute(dense.resizeSplat(type)))
+            : cast<TypedAttr>(Attribute(DenseElementsAttr::getFromRawBuffer(
+                  type, dense.getRawData()))));
+  } else {
+    // Operands first: they are further up.
+    std::optional<LinearLayout> below = operandLayout(op, layout);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isTile(operand)
+                             ? recompute(operand, below ? *below : layout)
+                             : operand);
+    Operation *clone = b.clone(*op);
+    clone->setOperands(operands);
+    clone->getResult(0).setType(type);
+    result = clone->getResult(0);
+  }
+  return recomputed[key] = result;
+}
+
+Value Placement::want(Value value, const LinearLayout &layout,
+                      Operation *user) {
+  if (!isTile(value))
+    return value;
+  if (getLayout(value.getType())) // Made by this pass.
+    if (getLayout(value.getType()).getLayout() == layout)
+      return value;
+  if (assignment.isCheap(value))
+    return recompute(value, layout);
+  Value home = placed.lookup(value);
+  if (!home)
+    home = value;
+  if (assignment.layoutOf(value) == layout)
+    return home;
+  OpBuilder b(user);
+  return ConvertLayoutOp::create(
+      b, user->getLoc(),
+      withLayout(cast<RankedTensorType>(value.getType()), attr(layout)), home);
+}
+
+void Placement::setResult(OpResult result, const LinearLayout &layout) {
+  if (!isTile(result))
+    return;
+  const LinearLayout &home = assignment.layoutOf(result);
+  setType(result, layout);
+  if (home == layout)
+    return;
+  OpBuilder b(result.getOwner());
+  b.setInsertionPointAfter(result.getOwner());
+  placed[result] = ConvertLayoutOp::create(
+      b, result.getLoc(),
+      withLayout(cast<RankedTensorType>(result.getType()), attr(home)), result);
+}
+
+void Placement::placeAccess(Operation *op) {
+  if (!isTile(op->getOperand(0)))
+    return;
+  LinearLayout layout = assignment.layoutForAccess(op);
+  op->setAttr(kVectorAttr, Builder(op).getI32IntegerAttr(
+                               static_cast<int32_t>(assignment.vectorOf(op))));
+  for (OpOperand &operand : op->getOpOperands())
+    wantOperand(operand, layout);
+  for (OpResult result : op->getResults())
+    setResult(result, layout);
+}
+
+void Placement::placeReduce(tile::ReduceOp op) {
+  LinearLayout layout = anyLayout(op.getOperands().front());
+  for (Value operand : op.getOperands())
+    if (!assignment.isCheap(operand))
+      layout = assignment.layoutOf(operand);
+  for (OpOperand &operand : op->getOpOperands())
+    wantOperand(operand, layout);
+  for (OpResult result : op->getResults())
+    if (isTile(result))
+      setResult(result, *resultLayout(op, layout));
+}
+
+void Placement::placeRecurrence(tile::RecurrenceOp op) {
+  Block &step = op.getStep().front();
+  for (auto [index, operand] : llvm::enumerate(op->getOpOperands())) {
+    if (index < op.getInits().size())
+      if (Value arg = step.getArgument(index); isTile(arg)) {
+        wantOperand(operand, assignment.layoutOf(arg));
+        continue;
+      }
+    wantAny(operand);
+  }
+  for (BlockArgument arg : step.getArguments())
+    if (isTile(arg))
+      setType(arg, assignment.layoutOf(arg));
+  for (OpResult result : op->getResults())
+    if (isTile(result))
+      setType(result, assignment.layoutOf(result));
+}
+
+void Placement::placeTerminator(Operation *op) {
+  Operation *parent = op->getParentOp();
+  auto like = [&](size_t index, Value model) {
+    if (isTile(model))
+      wantOperand(op->getOpOperand(index), assignment.layoutOf(model));
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    for (auto [index, arg] : llvm::enumerate(loop.getRegionIterArgs()))
+      like(index, arg);
+  } else if (auto branch = dyn_cast<scf::IfOp>(parent)) {
+    for (auto [index, result] : llvm::enumerate(branch.getResults()))
+      like(index, result);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (isa<scf::ConditionOp>(op)) {
+      for (auto [index, arg] : llvm::enumerate(loop.getAfterArguments()))
+        like(index + 1, arg);
+    } else {
+      for (auto [index, arg] : llvm::enumerate(loop.getBeforeArguments()))
+        like(index, arg);
+    }
+  } else if (auto recurrence = dyn_cast<tile::RecurrenceOp>(parent)) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (operand.getOperandNumber() < recurrence.getInits().size())
+        like(operand.getOperandNumber(),
+             recurrence.getStep().getArgument(operand.getOperandNumber()));
+      else
+        wantAny(operand);
+    }
+  }
+}
+
+/// Ops that go through shared memory whatever the layouts are, and ops on
+/// several tiles that need not agree.
+void Placement::placeFree(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto gather = dyn_cast<tile::GatherOp>(op);
+    if (gather && operand.get() == gather.getIndices() &&
+        operand.getOperandNumber() == 1)
+      wantOperand(operand, assignment.layoutOf(gather.getResult()));
+    else
+      wantAny(operand);
+  }
+  for (OpResult result : op->getResults())
+    if (isTile(result))
+      setType(result, assignment.layoutOf(result));
+}
+
+void Placement::place(Operation *op) {
+  auto isCheapResult = [&](OpResult result) {
+    return isTile(result) && assignment.isCheap(result);
+  };
+  if (op->getNumResults() && llvm::all_of(op->getResults(), isCheapResult))
+    return; // Made again where needed.
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return placeTerminator(op);
+  if (isa<tile::LoadOp, tile::StoreOp, tile::AtomicRMWOp, tile::AtomicCASOp>(
+          op))
+    return placeAccess(op);
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return placeReduce(reduce);
+  if (auto recurrence = dyn_cast<tile::RecurrenceOp>(op))
+    return placeRecurrence(recurrence);
+  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op)) {
+    // What a loop starts with; the block arguments and results have classes.
+    size_t first = isa<scf::ForOp>(op) ? 3 : 0;
+    if (!isa<scf::IfOp>(op)) {
+      ValueRange args =
+          isa<scf::ForOp>(op)
+              ? ValueRange(cast<scf::ForOp>(op).getRegionIterArgs())
+              : ValueRange(cast<scf::WhileOp>(op).getBeforeArguments());
+      for (auto [index, arg] : llvm::enumerate(args))
+        if (isTile(arg))
+          wantOperand(op->getOpOperand(first + index),
+                      assignment.layoutOf(arg));
+    }
+    for (Region &region : op->getRegions())
+      for (Block &body : region)
+        for (BlockArgument arg : body.getArguments())
+          if (isTile(arg))
+            setType(arg, assignment.layoutOf(arg));
+    for (OpResult result : op->getResults())
+      if (isTile(result))
+        setType(result, assignment.layoutOf(result));
+    return;
+  }
+  if (auto join = dyn_cast<tile::JoinOp>(op)) {
+    std::optional<LinearLayout> below =
+        operandLayout(op, assignment.layoutOf(join.getResult()));
+    LinearLayout layout = below ? *below : anyLayout(join.getLhs());
+    for (OpOperand &operand : op->getOpOperands())
+      wantOperand(operand, layout);
+    return setResult(op->getResult(0), *resultLayout(op, layout));
+  }
+  if (isa<tile::DotOp>(op)) {
+    wantAny(op->getOpOperand(0));
+    wantAny(op->getOpOperand(1));
+    wantOperand(op->getOpOperand(2), assignment.layoutOf(op->getResult(0)));
+    return setType(op->getResult(0), assignment.layoutOf(op->getResult(0)));
+  }
+  if (isa<tile::GatherOp, tile::ConcatOp, tile::FlipOp, tile::SliceOp,
+          tile::InsertOp, tile::HistogramOp, tile::PrintOp, tile::AssertOp>(
+          op) ||
+      (isa<tile::ReshapeOp>(op) && !isLinearReshape(op)))
+    return placeFree(op);
+  // Elementwise ops and scans share one layout; renamings have one for each
+  // side.
+  if (op->getNumResults() == 0 || !isTile(op->getResult(0)))
+    return;
+  const LinearLayout &layout = assignment.layoutOf(op->getResult(0));
+  std::optional<LinearLayout> below = operandLayout(op, layout);
+  for (OpOperand &operand : op->getOpOperands())
+    wantOperand(operand, below ? *below : layout);
+  for (OpResult result : op->getResults())
+    setType(result, layout);
+}
+
+bool Placement::isDead(Operation *op) {
+  return op->use_empty() && llvm::any_of(op->getResults(), [](OpResult result) {
+           return isTile(result) && !getLayout(result.getType());
+         });
+}
+
+void Placement::run() {
+  SmallVector<Operation *> ops;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == kernel)
+      return WalkResult::advance();
+    ops.push_back(op);
+    // Their regions hold scalars.
+    return isa<tile::ReduceOp, tile::ScanOp, tile::MapOp>(op)
+               ? WalkResult::skip()
+               : WalkResult::advance();
+  });
+  for (Operation *op : ops)
+    place(op);
+  for (Operation *op : llvm::reverse(ops))
+    if (isDead(op))
+      op->erase();
+}
+
+} // namespace
+} // namespace simt
+
+namespace {
+
+class TileToSimtPass : public impl::TileToSimtBase<TileToSimtPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    simt::BlockShape block = simt::blockShape(module);
+    if (block.numWarps < 1 || !llvm::isPowerOf2_32(block.numWarps)) {
+      module.emitError("number of warps must be a power of two, got ")
+          << block.numWarps;
+      return signalPassFailure();
+    }
+    for (auto kernel : module.getOps<func::FuncOp>())
+      if (kernel->hasAttr(tile::kKernelAttr))
+        simt::Placement(kernel, block).run();
+  }
+};
+
+} // namespace
+} // namespace terrazzo

@@ -1,0 +1,667 @@
+//===- Decompose.cpp - What crosses warps, spelled out --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each op that one warp cannot do alone becomes stores to and loads from a
+// buffer in shared memory, seen through strides: a transpose, a slice, a
+// reversed axis, a row of a recurrence are all such views. For a reduction over
+// warps:
+//
+//   %p = simt.warp_reduce(%x), 0           // one element for each warp
+//   %q = simt.convert_layout %p            // every thread gets all of them
+//   %r = tile.reduce(%q), 0                // in registers
+//
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
+#include "terrazzo/Layout/Swizzle.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_SIMTDECOMPOSE
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h.inc"
+
+namespace simt {
+namespace {
+
+/// Width of the widest access of shared memory.
+constexpr int64_t kAccessBytes = 16;
+
+SmallVector<int32_t> rowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int32_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t dim = shape.size(); dim-- > 0; stride *= shape[dim])
+    strides[dim] = static_cast<int32_t>(stride);
+  return strides;
+}
+
+/// A buffer with the strides by which a tile lies in it.
+struct Place {
+  Value buffer;
+  SmallVector<int32_t> strides;
+};
+
+class Decomposition {
+public:
+  Decomposition(ModuleOp module, BlockShape block)
+      : block(block), isStrict(module->hasAttr("tile.strict")) {}
+
+  void run(func::FuncOp kernel);
+
+private:
+  void convert(ConvertLayoutOp op);
+  void reduce(tile::ReduceOp op);
+  void scan(tile::ScanOp op);
+  void recurrence(tile::RecurrenceOp op);
+  void dot(tile::DotOp op);
+  void gather(tile::GatherOp op);
+  void histogram(tile::HistogramOp op);
+  void slice(tile::SliceOp op);
+  void insert(tile::InsertOp op);
+  void flip(tile::FlipOp op);
+  void concat(tile::ConcatOp op);
+  void reshape(tile::ReshapeOp op);
+  void shareResult(Operation *atomic);
+
+  Value alloc(ImplicitLocOpBuilder &b, int64_t elements, Type element) {
+    return AllocOp::create(
+        b, BufferType::get(b.getContext()),
+        b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr());
+  }
+  Place allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
+    return {alloc(b, type.getNumElements(), type.getElementType()),
+            rowMajorStrides(type.getShape())};
+  }
+  void store(ImplicitLocOpBuilder &b, Value value, const Place &place,
+             Value offset = {}, int64_t base = 0) {
+    LocalStoreOp::create(b, value, place.buffer, offset,
+                         b.getI32IntegerAttr(static_cast<int32_t>(base)),
+                         b.getDenseI32ArrayAttr(place.strides), LayoutAttr());
+  }
+  Value load(ImplicitLocOpBuilder &b, Type type, const Place &place,
+             Value offset = {}, int64_t base = 0) {
+    return LocalLoadOp::create(b, type, place.buffer, offset,
+                               b.getI32IntegerAttr(static_cast<int32_t>(base)),
+                               b.getDenseI32ArrayAttr(place.strides),
+                               LayoutAttr());
+  }
+  Value convertTo(ImplicitLocOpBuilder &b, Value value,
+                  const LinearLayout &layout) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (getLayout(type).getLayout() == layout)
+      return value;
+    auto op = ConvertLayoutOp::create(
+        b, withLayout(type, LayoutAttr::get(b.getContext(), layout)), value);
+    Value result = op.getResult();
+    ImplicitLocOpBuilder inner(op.getLoc(), op);
+    if (Value shared = throughShared(inner, op)) {
+      op.replaceAllUsesWith(shared);
+      op.erase();
+      return shared;
+    }
+    return result;
+  }
+  Value throughShared(ImplicitLocOpBuilder &b, ConvertLayoutOp op);
+  Value dynamicOffset(ImplicitLocOpBuilder &b, ValueRange offsets,
+                      ArrayRef<std::pair<int64_t, int64_t>> limits,
+                      ArrayRef<int32_t> strides);
+
+  BlockShape block;
+  bool isStrict;
+};
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+/// The dimension along which a thread holds the longest run.
+int fastestDim(const LinearLayout &layout) {
+  int best = static_cast<int>(layout.outDims().size()) - 1;
+  for (int dim = best; dim-- > 0;)
+    if (layout.numConsecutive(kRegister, layout::dimName(dim)) >
+        layout.numConsecutive(kRegister, layout::dimName(best)))
+      best = dim;
+  return best;
+}
+
+/// Strides with `fastest` innermost and rows padded apart, so that a column of
+/// them is spread over the banks.
+Place paddedPlace(ArrayRef<int64_t> shape, int fastest, int64_t bytes,
+                  int64_t &elements) {
+  Place place;
+  place.strides.resize(shape.size());
+  SmallVector<int> order = {fastest};
+  for (int dim = static_cast<int>(shape.size()); dim-- > 0;)
+    if (dim != fastest)
+      order.push_back(dim);
+  int64_t stride = 1;
+  for (auto [position, dim] : llvm::enumerate(order)) {
+    place.strides[dim] = static_cast<int32_t>(stride);
+    stride *= shape[dim];
+    int64_t unit = std::max<int64_t>(1, kAccessBytes / bytes);
+    if (position == 0 && shape.size() > 1 && stride >= 2 * unit)
+      stride = llvm::alignTo(stride, unit) + unit;
+  }
+  elements = stride;
+  return place;
+}
+
+/// The value of a conversion that needs shared memory, or null.
+Value Decomposition::throughShared(ImplicitLocOpBuilder &b,
+                                   ConvertLayoutOp op) {
+  const LinearLayout &from = getLayout(op.getSource().getType()).getLayout(),
+                     &to = getLayout(op.getResult().getType()).getLayout();
+  if (layout::classify(from, to) != layout::Conversion::Shared)
+    return {};
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  int64_t bytes = elementBytes(type.getElementType()), elements = 1;
+  if (type.getRank() == 0) {
+    Place place = allocDense(b, type);
+    store(b, op.getSource(), place);
+    return load(b, type, place);
+  }
+  Place place = paddedPlace(type.getShape(), fastestDim(to), bytes, elements);
+  place.buffer = alloc(b, elements, type.getElementType());
+  store(b, op.getSource(), place);
+  return load(b, type, place);
+}
+
+void Decomposition::convert(ConvertLayoutOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  if (Value shared = throughShared(b, op)) {
+    op.replaceAllUsesWith(shared);
+    op.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and scans
+//===----------------------------------------------------------------------===//
+
+/// Whether (a, b) and (b, a) combine to the same: every yielded value is one
+/// commutative op of the two arguments it belongs to.
+bool isCommutative(Operation *reduce, Block &combine) {
+  if (reduce->hasAttr("commutative"))
+    return true;
+  Operation *yield = combine.getTerminator();
+  unsigned count = combine.getNumArguments() / 2;
+  for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !op->hasTrait<OpTrait::IsCommutative>() ||
+        op->getNumOperands() != 2)
+      return false;
+    Value first = combine.getArgument(index),
+          second = combine.getArgument(count + index);
+    bool isPair = (op->getOperand(0) == first && op->getOperand(1) == second) ||
+                  (op->getOperand(0) == second && op->getOperand(1) == first);
+    if (!isPair)
+      return false;
+  }
+  return true;
+}
+
+/// The layout of simt.warp_reduce's result; see there.
+LinearLayout perWarpLayout(const LinearLayout &layout, int axis) {
+  SmallVector<int32_t> axisBits;
+  for (const LinearLayout::Basis &basis : basesOf(layout, kWarp))
+    if (basis[axis])
+      axisBits.push_back(basis[axis]);
+  llvm::sort(axisBits);
+  SmallVector<LayoutInput> inputs;
+  for (llvm::StringRef in : {kRegister, kLane, kWarp}) {
+    LayoutInput input{in, {}};
+    for (LinearLayout::Basis basis : basesOf(layout, in)) {
+      if (in == kWarp && basis[axis])
+        basis[axis] =
+            1 << (llvm::find(axisBits, basis[axis]) - axisBits.begin());
+      else
+        basis[axis] = 0;
+      input.second.push_back(basis);
+    }
+    inputs.push_back(input);
+  }
+  SmallVector<int> bits = outBits(layout);
+  bits[axis] = static_cast<int>(axisBits.size());
+  return makeLayout(inputs, bits).withoutZeroRegisters();
+}
+
+/// `perWarp` with the axis in registers, and all warps holding all of it.
+LinearLayout gatheredLayout(const LinearLayout &perWarp, int axis) {
+  SmallVector<LayoutInput> inputs;
+  SmallVector<int> bits = outBits(perWarp);
+  LayoutInput registers{kRegister, {}};
+  for (int bit = 0; bit < bits[axis]; ++bit) {
+    registers.second.emplace_back(bits.size(), 0);
+    registers.second.back()[axis] = 1 << bit;
+  }
+  for (const LinearLayout::Basis &basis : basesOf(perWarp, kRegister))
+    registers.second.push_back(basis);
+  inputs.push_back(registers);
+  for (llvm::StringRef in : {kLane, kWarp}) {
+    LayoutInput input{in, {}};
+    for (LinearLayout::Basis basis : basesOf(perWarp, in)) {
+      basis[axis] = 0;
+      input.second.push_back(basis);
+    }
+    inputs.push_back(input);
+  }
+  return makeLayout(inputs, bits);
+}
+
+void Decomposition::reduce(tile::ReduceOp op) {
+  auto type = cast<RankedTensorType>(op.getOperands().front().getType());
+  const LinearLayout &layout = getLayout(type).getLayout();
+  int axis = op.getAxis();
+  bool commutes = isCommutative(op, op.getCombine().front());
+  if (commutes)
+    op->setAttr("commutative", UnitAttr::get(op.getContext()));
+  if (bitsAlong(layout, kWarp, axis) == 0)
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  if (isStrict || !commutes) {
+    // The order matters: bring the axis into one warp.
+    LinearLayout own = scanLayout(type.getShape(), axis, block);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(convertTo(b, operand.get(), own));
+    b.setInsertionPointAfter(op);
+    LinearLayout given = *resultLayout(op, own);
+    for (OpResult result : op->getResults()) {
+      auto wanted = dyn_cast<RankedTensorType>(result.getType());
+      if (!wanted)
+        continue;
+      LinearLayout home = getLayout(wanted).getLayout();
+      if (home == given)
+        continue;
+      result.setType(
+          withLayout(wanted, LayoutAttr::get(op.getContext(), given)));
+      SmallVector<OpOperand *> uses;
+      for (OpOperand &use : result.getUses())
+        uses.push_back(&use);
+      Value converted = convertTo(b, result, home);
+      for (OpOperand *use : uses)
+        use->set(converted);
+    }
+    return;
+  }
+  LinearLayout perWarp = perWarpLayout(layout, axis),
+               gathered = gatheredLayout(perWarp, axis);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = int64_t{1} << bitsAlong(layout, kWarp, axis);
+  SmallVector<Type> partTypes;
+  for (Value operand : op.getOperands())
+    partTypes.push_back(
+        RankedTensorType::get(shape, tile::getElementType(operand.getType()),
+                              LayoutAttr::get(op.getContext(), perWarp)));
+  auto parts = WarpReduceOp::create(b, partTypes, op.getOperands(),
+                                    op.getAxisAttr(), b.getUnitAttr());
+  IRMapping mapping;
+  op.getCombine().cloneInto(&parts.getCombine(), mapping);
+  Operation *yield = parts.getCombine().front().getTerminator();
+  OpBuilder inner(yield);
+  YieldOp::create(inner, yield->getLoc(), yield->getOperands());
+  yield->erase();
+  for (auto [operand, part] :
+       llvm::zip(op->getOpOperands(), parts.getResults()))
+    operand.set(convertTo(b, part, gathered));
+}
+
+void Decomposition::scan(tile::ScanOp op) {
+  auto type = cast<RankedTensorType>(op.getOperands().front().getType());
+  LinearLayout layout = getLayout(type).getLayout();
+  int axis = op.getAxis();
+  int32_t highestRegister = 0, lowestLane = INT32_MAX;
+  for (const LinearLayout::Basis &basis : basesOf(layout, kRegister))
+    highestRegister = std::max(highestRegister, basis[axis]);
+  for (const LinearLayout::Basis &basis : basesOf(layout, kLane))
+    if (basis[axis])
+      lowestLane = std::min(lowestLane, basis[axis]);
+  if (bitsAlong(layout, kWarp, axis) == 0 && highestRegister < lowestLane)
+    return;
+  LinearLayout own = scanLayout(type.getShape(), axis, block);
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(convertTo(b, operand.get(), own));
+  b.setInsertionPointAfter(op);
+  for (OpResult result : op->getResults()) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : result.getUses())
+      uses.push_back(&use);
+    result.setType(withLayout(cast<RankedTensorType>(result.getType()),
+                              LayoutAttr::get(op.getContext(), own)));
+    Value converted = convertTo(b, result, layout);
+    for (OpOperand *use : uses)
+      use->set(converted);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Recurrences
+//===----------------------------------------------------------------------===//
+
+/// Strides of a tile that lies in memory with `axis` outermost, rows apart.
+SmallVector<int32_t> axisFirst(ArrayRef<int64_t> shape, int axis, int64_t bytes,
+                               int64_t &elements) {
+  SmallVector<int32_t> strides(shape.size());
+  int64_t stride = 1;
+  for (int dim = static_cast<int>(shape.size()); dim-- > 0;)
+    if (dim != axis) {
+      strides[dim] = static_cast<int32_t>(stride);
+      stride *= shape[dim];
+    }
+  if (shape.size() > 1) // Rows start where the widest access may.
+    stride = llvm::alignTo(stride, std::max<int64_t>(1, kAccessBytes / bytes));
+  strides[axis] = static_cast<int32_t>(stride);
+  elements = stride * shape[axis];
+  return strides;
+}
+
+void Decomposition::recurrence(tile::RecurrenceOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  int axis = op.getAxis();
+  Block &step = op.getStep().front();
+  size_t carried = op.getInits().size();
+  int64_t extent = tile::getShape(op.getXs().front().getType())[axis];
+
+  struct Streamed {
+    Place whole, row;
+  };
+  auto streamed = [&](Type type) {
+    auto tileType = cast<RankedTensorType>(type);
+    Streamed result;
+    int64_t elements = 0;
+    result.whole.strides =
+        axisFirst(tileType.getShape(), axis,
+                  elementBytes(tileType.getElementType()), elements);
+    result.whole.buffer = alloc(b, elements, tileType.getElementType());
+    result.row = result.whole;
+    result.row.strides.erase(result.row.strides.begin() + axis);
+    return result;
+  };
+  SmallVector<Streamed> xs, outputs;
+  for (Value x : op.getXs()) {
+    xs.push_back(streamed(x.getType()));
+    store(b, x, xs.back().whole);
+  }
+  for (size_t index = carried; index < op.getNumResults(); ++index)
+    outputs.push_back(streamed(op.getResult(index).getType()));
+
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  auto loop = scf::ForOp::create(b, constant(0), constant(extent), constant(1),
+                                 op.getInits());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (carried == 0 && !loop.getBody()->empty())
+      loop.getBody()->getTerminator()->erase();
+    b.setInsertionPointToStart(loop.getBody());
+    Value place = loop.getInductionVar();
+    if (op.getReverse())
+      place = arith::SubIOp::create(b, constant(extent - 1), place);
+    auto offsetOf = [&](const Streamed &each) -> Value {
+      return arith::MulIOp::create(b, place,
+                                   constant(each.whole.strides[axis]));
+    };
+    IRMapping mapping;
+    for (size_t index = 0; index < carried; ++index)
+      mapping.map(step.getArgument(index), loop.getRegionIterArg(index));
+    for (auto [index, each] : llvm::enumerate(xs)) {
+      Value arg = step.getArgument(carried + index);
+      mapping.map(arg, load(b, arg.getType(), each.row, offsetOf(each)));
+    }
+    for (Operation &inner : step.without_terminator())
+      b.clone(inner, mapping);
+    SmallVector<Value> next;
+    for (auto [index, value] :
+         llvm::enumerate(step.getTerminator()->getOperands())) {
+      Value mapped = mapping.lookupOrDefault(value);
+      if (index < carried)
+        next.push_back(mapped);
+      else
+        store(b, mapped, outputs[index - carried].row,
+              offsetOf(outputs[index - carried]));
+    }
+    scf::YieldOp::create(b, next);
+  }
+  for (size_t index = 0; index < op.getNumResults(); ++index)
+    op.getResult(index).replaceAllUsesWith(
+        index < carried ? loop.getResult(index)
+                        : load(b, op.getResult(index).getType(),
+                               outputs[index - carried].whole));
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void Decomposition::dot(tile::DotOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto lhs = cast<RankedTensorType>(op.getLhs().getType()),
+       rhs = cast<RankedTensorType>(op.getRhs().getType());
+  int rank = static_cast<int>(lhs.getRank());
+  // A thread reads a few rows of lhs and columns of rhs for each k: both lie in
+  // memory with k outside.
+  auto place = [&](Value factor, int fastest) {
+    auto type = cast<RankedTensorType>(factor.getType());
+    int64_t elements = 0;
+    Place result = paddedPlace(type.getShape(), fastest,
+                               elementBytes(type.getElementType()), elements);
+    result.buffer = alloc(b, elements, type.getElementType());
+    store(b, factor, result);
+    return result;
+  };
+  Place left = place(op.getLhs(), rank - 2),
+        right = place(op.getRhs(), rank - 1);
+  Value result = LocalDotOp::create(
+      b, op.getResult().getType(), left.buffer, right.buffer, op.getAcc(),
+      TypeAttr::get(lhs.getElementType()), TypeAttr::get(rhs.getElementType()),
+      b.getI32IntegerAttr(static_cast<int32_t>(lhs.getShape().back())),
+      b.getDenseI32ArrayAttr(left.strides),
+      b.getDenseI32ArrayAttr(right.strides), op.getIsUnsignedAttr());
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+void Decomposition::gather(tile::GatherOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  Place place = allocDense(b, type);
+  store(b, op.getSource(), place);
+  int axis = op.getAxis();
+  Value result = LocalGatherOp::create(
+      b, op.getResult().getType(), place.buffer, op.getIndices(),
+      op.getAxisAttr(),
+      b.getI32IntegerAttr(static_cast<int32_t>(type.getDimSize(axis))),
+      b.getDenseI32ArrayAttr(place.strides));
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
+void Decomposition::histogram(tile::HistogramOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Place place = allocDense(b, type);
+  Value zeros = arith::ConstantOp::create(
+      b, cast<TypedAttr>(
+             Attribute(DenseElementsAttr::get(type, b.getI32IntegerAttr(0)))));
+  store(b, zeros, place);
+  LocalCountOp::create(b, place.buffer, op.getSource(), op.getMask(),
+                       op.getBinsAttr());
+  op.replaceAllUsesWith(load(b, type, place));
+  op.erase();
+}
+
+/// sum(clamp(offsets[d], limits[d]) * strides[d]).
+Value Decomposition::dynamicOffset(ImplicitLocOpBuilder &b, ValueRange offsets,
+                                   ArrayRef<std::pair<int64_t, int64_t>> limits,
+                                   ArrayRef<int32_t> strides) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  Value sum;
+  for (auto [offset, limit, stride] : llvm::zip(offsets, limits, strides)) {
+    Value inside = arith::MinSIOp::create(
+        b, arith::MaxSIOp::create(b, offset, constant(limit.first)),
+        constant(limit.second));
+    Value part = arith::MulIOp::create(b, inside, constant(stride));
+    sum = sum ? Value(arith::AddIOp::create(b, sum, part)) : part;
+  }
+  return sum;
+}
+
+void Decomposition::slice(tile::SliceOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  Place place = allocDense(b, type);
+  store(b, op.getSource(), place);
+  SmallVector<std::pair<int64_t, int64_t>> limits;
+  Place view{place.buffer, {}};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t size = op.getSizes()[dim], stride = op.getStrides()[dim];
+    // A negative stride starts at the end of what is read.
+    int64_t span = (size - 1) * std::abs(stride),
+            last = type.getDimSize(dim) - 1;
+    limits.push_back(stride < 0 ? std::make_pair(span, last)
+                                : std::make_pair(int64_t{0}, last - span));
+    if (!llvm::is_contained(op.getDropped(), dim))
+      view.strides.push_back(static_cast<int32_t>(place.strides[dim] * stride));
+  }
+  Value offset = dynamicOffset(b, op.getOffsets(), limits, place.strides);
+  op.replaceAllUsesWith(load(b, op.getResult().getType(), view, offset));
+  op.erase();
+}
+
+void Decomposition::insert(tile::InsertOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getDest().getType());
+  Place place = allocDense(b, type);
+  store(b, op.getDest(), place);
+  ArrayRef<int64_t> inner = tile::getShape(op.getSource().getType());
+  SmallVector<std::pair<int64_t, int64_t>> limits;
+  Place view{place.buffer, {}};
+  size_t next = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    bool isDropped = llvm::is_contained(op.getDropped(), dim);
+    int64_t size = isDropped ? 1 : inner[next++];
+    limits.push_back({0, type.getDimSize(dim) - size});
+    if (!isDropped)
+      view.strides.push_back(place.strides[dim]);
+  }
+  store(b, op.getSource(), view,
+        dynamicOffset(b, op.getOffsets(), limits, place.strides));
+  op.replaceAllUsesWith(load(b, op.getResult().getType(), place));
+  op.erase();
+}
+
+void Decomposition::flip(tile::FlipOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  Place place = allocDense(b, type);
+  store(b, op.getSource(), place);
+  Place view = place;
+  int axis = op.getAxis();
+  int64_t base = int64_t{place.strides[axis]} * (type.getDimSize(axis) - 1);
+  view.strides[axis] = -view.strides[axis];
+  op.replaceAllUsesWith(load(b, op.getResult().getType(), view, {}, base));
+  op.erase();
+}
+
+void Decomposition::concat(tile::ConcatOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Place place = allocDense(b, cast<RankedTensorType>(op.getResult().getType()));
+  int axis = op.getAxis();
+  store(b, op.getLhs(), place);
+  store(b, op.getRhs(), place, {},
+        place.strides[axis] * tile::getShape(op.getLhs().getType())[axis]);
+  op.replaceAllUsesWith(load(b, op.getResult().getType(), place));
+  op.erase();
+}
+
+void Decomposition::reshape(tile::ReshapeOp op) {
+  if (isLinearReshape(op))
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Place place = allocDense(b, cast<RankedTensorType>(op.getSource().getType()));
+  store(b, op.getSource(), place);
+  Place view{place.buffer,
+             rowMajorStrides(tile::getShape(op.getResult().getType()))};
+  op.replaceAllUsesWith(load(b, op.getResult().getType(), view));
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+/// One thread of those that hold an element updates memory; the others learn
+/// what it read.
+void Decomposition::shareResult(Operation *atomic) {
+  Value result = atomic->getResult(0);
+  if (result.use_empty())
+    return;
+  ImplicitLocOpBuilder b(atomic->getLoc(), atomic);
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  Place place =
+      type ? allocDense(b, type) : Place{alloc(b, 1, result.getType()), {}};
+  b.setInsertionPointAfter(atomic);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : result.getUses())
+    uses.push_back(&use);
+  store(b, result, place);
+  Value shared = load(b, result.getType(), place);
+  for (OpOperand *use : uses)
+    use->set(shared);
+}
+
+void Decomposition::run(func::FuncOp kernel) {
+  // Recurrences become loops, inner ones first, so that what is in them is seen
+  // below.
+  SmallVector<tile::RecurrenceOp> recurrences;
+  kernel.walk([&](tile::RecurrenceOp op) { recurrences.push_back(op); });
+  for (tile::RecurrenceOp op : recurrences)
+    recurrence(op);
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<ConvertLayoutOp>([&](auto each) { convert(each); })
+        .Case<tile::ReduceOp>([&](auto each) { reduce(each); })
+        .Case<tile::ScanOp>([&](auto each) { scan(each); })
+        .Case<tile::DotOp>([&](auto each) { dot(each); })
+        .Case<tile::GatherOp>([&](auto each) { gather(each); })
+        .Case<tile::HistogramOp>([&](auto each) { histogram(each); })
+        .Case<tile::SliceOp>([&](auto each) { slice(each); })
+        .Case<tile::InsertOp>([&](auto each) { insert(each); })
+        .Case<tile::FlipOp>([&](auto each) { flip(each); })
+        .Case<tile::ConcatOp>([&](auto each) { concat(each); })
+        .Case<tile::ReshapeOp>([&](auto each) { reshape(each); })
+        .Case<tile::AtomicRMWOp, tile::AtomicCASOp>(
+            [&](auto each) { shareResult(each); });
+}
+
+} // namespace
+} // namespace simt
+
+namespace {
+
+class SimtDecomposePass : public impl::SimtDecomposeBase<SimtDecomposePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    simt::Decomposition decomposition(module, simt::blockShape(module));
+    for (auto kernel : module.getOps<func::FuncOp>())
+      if (kernel->hasAttr(tile::kKernelAttr))
+        decomposition.run(kernel);
+  }
+};
+
+} // namespace
+} // namespace terrazzo

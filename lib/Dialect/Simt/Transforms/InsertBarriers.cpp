@@ -1,0 +1,62 @@
+//===- InsertBarriers.cpp - Barriers where the memory model wants them ----===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Barriers are put as late as can be, right before the access that would race;
+// one of them serves everything before it. CheckBarriers asks the same model
+// whether one is missing.
+//===----------------------------------------------------------------------===//
+
+#include "MemoryModel.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_INSERTBARRIERS
+#define GEN_PASS_DEF_CHECKBARRIERS
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h.inc"
+
+namespace {
+
+class InsertBarriersPass : public impl::InsertBarriersBase<InsertBarriersPass> {
+  void runOnOperation() override {
+    getOperation().walk([](tile::BarrierOp op) {
+      OpBuilder b(op);
+      simt::BarrierOp::create(b, op.getLoc());
+      op.erase();
+    });
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(tile::kKernelAttr))
+        simt::followAccesses(kernel, [](Operation *op, const simt::Access &) {
+          OpBuilder b(op);
+          simt::BarrierOp::create(b, op->getLoc());
+          return true;
+        });
+  }
+};
+
+class CheckBarriersPass : public impl::CheckBarriersBase<CheckBarriersPass> {
+  void runOnOperation() override {
+    bool isClean = true;
+    llvm::DenseSet<Operation *> reported;
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(tile::kKernelAttr))
+        simt::followAccesses(
+            kernel, [&](Operation *op, const simt::Access &earlier) {
+              if (reported.insert(op).second) {
+                InFlightDiagnostic diag = op->emitError(
+                    "needs a barrier after an earlier access of the same ");
+                diag << (earlier.isShared ? "shared" : "global") << " memory";
+                diag.attachNote(earlier.op->getLoc()) << "the earlier access";
+              }
+              isClean = false;
+              return false;
+            });
+    if (!isClean)
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace terrazzo
