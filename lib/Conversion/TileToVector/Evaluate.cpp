@@ -55,6 +55,16 @@ Type Lowering::laneType(Type element) {
   return lanes == 1 ? type : VectorType::get({lanes}, type);
 }
 
+Value Lowering::index(int64_t value) {
+  Value &known = indexConstants[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&function.getBody().front());
+    known = constant(value, b.getI64Type());
+  }
+  return known;
+}
+
 Value Lowering::constant(int64_t value, Type type) {
   Type element = getElementTypeOrSelf(type);
   TypedAttr attr;
@@ -121,7 +131,8 @@ Val Lowering::eval(Value tile, const Coords &at) {
     if (coords == at)
       return val;
   Val result;
-  if (auto it = buffers.find(tile); it != buffers.end())
+  if (auto it = buffers.find(tile);
+      it != buffers.end() && !indices.contains(tile))
     result = loadBuffer(it->second, at);
   else
     result = evalOp(tile.getDefiningOp(), tile, at);
@@ -359,6 +370,9 @@ Val Lowering::evalGather(tile::GatherOp op, const Coords &at) {
 }
 
 Value Lowering::allTrue(Value mask, const Coords &at) {
+  for (auto &[coords, val] : cache.lookup(mask))
+    if (coords == at && val.isUniform())
+      return val.v;
   Operation *op = mask.getDefiningOp();
   if (!op || isInBuffer(mask))
     return {};
@@ -373,13 +387,14 @@ Value Lowering::allTrue(Value mask, const Coords &at) {
     return conjunction(op->getOperand(0), op->getOperand(1), at);
   if (std::optional<Coords> from = sourceCoords(op, at))
     return allTrue(op->getOperand(0), *from);
-  Val value = eval(mask, at);
-  if (value.isUniform())
-    return value.v;
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!compare)
-    return {};
+  if (!compare) {
+    Val value = eval(mask, at);
+    return value.isUniform() ? value.v : Value();
+  }
   Val lhs = eval(compare.getLhs(), at), rhs = eval(compare.getRhs(), at);
+  if (lhs.isUniform() && rhs.isUniform())
+    return eval(mask, at).v;
   using P = arith::CmpIPredicate;
   bool isMonotone = llvm::is_contained({P::slt, P::sle, P::sgt, P::sge},
                                        compare.getPredicate());
@@ -400,6 +415,21 @@ Value Lowering::allTrue(Value mask, const Coords &at) {
   return arith::AndIOp::create(b, first, last);
 }
 
+void Lowering::fetchAhead(tile::LoadOp op, Val address) {
+  auto it = ahead.find(op);
+  int64_t bytes = byteSize(tile::getElementType(op.getType()));
+  if (it == ahead.end() || address.isVector || address.step != bytes)
+    return;
+  for (int64_t line = 0; line < lanes * bytes; line += 64) {
+    Value next = addIndex(address.v, index(it->second + line));
+    LLVM::Prefetch::create(
+        b,
+        LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                 next),
+        /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  }
+}
+
 Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
   Type element = tile::getElementType(op.getType());
   int64_t bytes = byteSize(element);
@@ -408,8 +438,11 @@ Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
     maskAllTrue = allTrue(op.getMask(), at);
     Val value = eval(op.getMask(), at);
     mask = value.isUniform() ? value.v : asVector(value);
-    other =
-        op.getOther() ? evalVector(op.getOther(), at) : zero(laneType(element));
+    if (matchPattern(mask, m_One()))
+      mask = {};
+    else
+      other = op.getOther() ? evalVector(op.getOther(), at)
+                            : zero(laneType(element));
   }
   Cache outer = cache;
   auto finish = [&](Val address) -> Value {
@@ -424,6 +457,7 @@ Val Lowering::evalLoad(tile::LoadOp op, const Coords &at) {
   Val fast = eval(op.getPtr(), at);
   assumptions = saved;
   b.setLoc(op.getLoc());
+  fetchAhead(op, fast);
   if (!mask && fast.isUniform() && conditions.empty()) {
     Value ptr = LLVM::IntToPtrOp::create(
         b, LLVM::LLVMPointerType::get(b.getContext()), fast.v);

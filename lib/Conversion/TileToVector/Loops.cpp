@@ -9,14 +9,9 @@
 
 #include "Lowering.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
-
-/// Past this many operations an expression is worth a buffer.
-static constexpr int64_t kCheapOps = 6;
 
 Coords Lowering::identity(ArrayRef<int64_t> shape) {
   Coords at;
@@ -42,35 +37,88 @@ Value Lowering::forLoop(
   return loop.getInductionVar();
 }
 
+SmallVector<Value> Lowering::byRow(ValueRange roots, Coords row, int64_t dim,
+                                   int64_t extent, int64_t maxLanes,
+                                   TypeRange types,
+                                   function_ref<SmallVector<Value>()> emit) {
+  // A short row is over before the decision has paid.
+  if (extent < 4 * maxLanes)
+    return emit();
+  SmallVector<RowMask> masks;
+  row[dim] = {index(0), 1};
+  collectRowMasks(roots, row, dim, masks);
+  Value all;
+  int64_t saved = lanes;
+  lanes = extent;
+  withFreshCache([&] {
+    llvm::erase_if(masks, [&](const RowMask &mask) {
+      Value isTrue = allTrue(mask.mask, mask.at);
+      if (isTrue)
+        all = all ? arith::AndIOp::create(b, all, isTrue) : isTrue;
+      return !isTrue;
+    });
+  });
+  lanes = saved;
+  if (!all)
+    return emit();
+  auto version = scf::IfOp::create(b, types, all, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool isInside : {true, false}) {
+    Region &region =
+        isInside ? version.getThenRegion() : version.getElseRegion();
+    b.setInsertionPointToStart(&region.front());
+    ArrayRef<RowMask> outer =
+        std::exchange(trueMasks, isInside ? masks : ArrayRef<RowMask>());
+    SmallVector<Value> results = emit();
+    trueMasks = outer;
+    if (!types.empty())
+      scf::YieldOp::create(b, results);
+  }
+  return llvm::to_vector(
+      llvm::map_range(version.getResults(), [](Value v) { return v; }));
+}
+
+void Lowering::knowMasks(Value base) {
+  for (const RowMask &mask : trueMasks) {
+    Coords at(mask.at);
+    if (mask.dim >= 0)
+      at[mask.dim] = {base, lanes == 1 ? 0 : 1};
+    cache[mask.mask].push_back({at, {constant(1, b.getI1Type()), 0, false}});
+  }
+}
+
 void Lowering::stripLoop(int64_t extent, int64_t dim, int64_t maxLanes,
-                         Coords &at, StripBody body) {
-  int64_t start = 0;
+                         const Coords &at, ValueRange roots, StripBody body) {
   auto strip = [&](Value base, int64_t width) {
     lanes = width;
-    Cache outer;
-    std::swap(outer, cache);
-    Coords here(at);
-    here[dim] = {base, width == 1 ? 0 : 1};
-    body(here);
-    std::swap(outer, cache);
+    withFreshCache([&] {
+      knowMasks(base);
+      Coords here(at);
+      here[dim] = {base, width == 1 ? 0 : 1};
+      body(here);
+    });
   };
-  for (int64_t width = maxLanes; width >= 1; width /= 2) {
-    int64_t count = (extent - start) / width;
-    if (count == 0)
-      continue;
-    if (count == 1) {
-      strip(index(start), width);
-    } else {
-      forLoop(
-          start, start + count * width, width, {},
-          [&](Value base, ValueRange) {
-            strip(base, width);
-            return SmallVector<Value>();
-          },
-          nullptr);
+  byRow(roots, at, dim, extent, maxLanes, {}, [&] {
+    int64_t start = 0;
+    for (int64_t width = maxLanes; width >= 1; width /= 2) {
+      int64_t count = (extent - start) / width;
+      if (count == 0)
+        continue;
+      if (count == 1) {
+        strip(index(start), width);
+      } else {
+        forLoop(
+            start, start + count * width, width, {},
+            [&](Value base, ValueRange) {
+              strip(base, width);
+              return SmallVector<Value>();
+            },
+            nullptr);
+      }
+      start += count * width;
     }
-    start += count * width;
-  }
+    return SmallVector<Value>();
+  });
 }
 
 void Lowering::loopOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims,
@@ -93,7 +141,7 @@ void Lowering::loopOver(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims,
 }
 
 void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim,
-                         int64_t maxLanes, StripBody body) {
+                         int64_t maxLanes, StripBody body, ValueRange roots) {
   int64_t savedLanes = lanes;
   SmallVector<int64_t> dims;
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
@@ -101,151 +149,13 @@ void Lowering::forStrips(ArrayRef<int64_t> shape, int64_t vectorDim,
       dims.push_back(dim);
   Coords at = identity(shape);
   loopOver(shape, dims, at, [&](const Coords &outer) {
-    Coords here(outer);
     if (vectorDim >= 0)
-      return stripLoop(shape[vectorDim], vectorDim, maxLanes, here, body);
+      return stripLoop(shape[vectorDim], vectorDim, maxLanes, outer, roots,
+                       body);
     lanes = 1;
-    Cache saved;
-    std::swap(saved, cache);
-    body(here);
-    std::swap(saved, cache);
+    withFreshCache([&] { body(outer); });
   });
   lanes = savedLanes;
-}
-
-//===----------------------------------------------------------------------===//
-// Choosing the vector dimension and width
-//===----------------------------------------------------------------------===//
-
-/// By how many elements a tile of integers or pointers moves along a dimension.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
-std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
-                                             int depth) {
-  Operation *op = tile.getDefiningOp();
-  if (!op || depth > 32 || isInBuffer(tile))
-    return std::nullopt;
-  auto operand = [&](unsigned i) {
-    return strideAlong(op->getOperand(i), dim, depth + 1);
-  };
-  if (isa<tile::ArangeOp>(op))
-    return 1;
-  if (isa<tile::SplatOp>(op))
-    return 0;
-  if (auto constantOp = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constantOp.getValue())
-               ? std::optional<int64_t>(0)
-               : std::nullopt;
-  if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
-    return tile::getShape(broadcast.getSource().getType())[dim] == 1
-               ? std::optional<int64_t>(0)
-               : operand(0);
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-    int64_t axis = expand.getAxis();
-    if (dim == axis)
-      return 0;
-    return strideAlong(expand.getSource(), dim > axis ? dim - 1 : dim,
-                       depth + 1);
-  }
-  if (auto transpose = dyn_cast<tile::TransposeOp>(op))
-    return strideAlong(transpose.getSource(), transpose.getOrder()[dim],
-                       depth + 1);
-  if (isa<tile::AddPtrOp, arith::AddIOp>(op)) {
-    auto lhs = operand(0), rhs = operand(1);
-    return lhs && rhs ? std::optional<int64_t>(*lhs + *rhs) : std::nullopt;
-  }
-  if (isa<arith::ExtSIOp, tile::HintOp, tile::PtrCastOp, arith::RemSIOp>(op))
-    return operand(0);
-  if (isa<arith::MulIOp>(op)) {
-    auto lhs = operand(0), rhs = operand(1);
-    if (lhs && rhs && *lhs == 0 && *rhs == 0)
-      return 0;
-    for (auto [moving, fixed] : {std::pair{lhs, op->getOperand(1)},
-                                 std::pair{rhs, op->getOperand(0)}}) {
-      Value source = fixed;
-      if (auto splat = fixed.getDefiningOp<tile::SplatOp>())
-        source = splat.getSource();
-      DenseIntElementsAttr dense;
-      IntegerAttr factor;
-      if (matchPattern(source, m_Constant(&factor)) && moving)
-        return *moving * factor.getInt();
-      if (matchPattern(source, m_Constant(&dense)) && dense.isSplat() && moving)
-        return *moving * dense.getSplatValue<APInt>().getSExtValue();
-    }
-  }
-  return std::nullopt;
-}
-
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
-int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots,
-                                int64_t preferred) {
-  int64_t rank = shape.size();
-  SmallVector<int64_t> score(rank, 0);
-  // Only what keeps its dimensions on the way up is looked at; the rest
-  // follows.
-  SmallVector<std::pair<Value, SmallVector<int64_t>>> pendingTiles;
-  for (Value root : roots)
-    pendingTiles.push_back(
-        {root, llvm::to_vector(llvm::seq<int64_t>(0, rank))});
-  DenseSet<Value> seen;
-  while (!pendingTiles.empty()) {
-    auto [tile, map] = pendingTiles.pop_back_val();
-    auto type = dyn_cast<RankedTensorType>(tile.getType());
-    if (!type || !seen.insert(tile).second)
-      continue;
-    if (auto it = buffers.find(tile); it != buffers.end()) {
-      for (auto [dim, stride] : llvm::enumerate(it->second.strides))
-        if (map[dim] >= 0 && stride == 1 && type.getDimSize(dim) > 1)
-          score[map[dim]] += 2;
-      continue;
-    }
-    Operation *op = tile.getDefiningOp();
-    if (!op)
-      continue;
-    Value pointer;
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      pointer = load.getPtr();
-    else if (isa<tile::PtrType>(type.getElementType()))
-      pointer = tile;
-    if (pointer)
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (map[dim] >= 0 && type.getDimSize(dim) > 1)
-          if (auto stride = strideAlong(pointer, dim);
-              stride && std::abs(*stride) <= 1)
-            score[map[dim]] += *stride != 0 ? 4 : 1;
-    SmallVector<int64_t> inner(map);
-    if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
-      for (auto [dim, extent] :
-           llvm::enumerate(tile::getShape(broadcast.getSource().getType())))
-        if (extent == 1)
-          inner[dim] = -1;
-    } else if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
-      inner.erase(inner.begin() + expand.getAxis());
-    } else if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
-      for (auto [dim, source] : llvm::enumerate(transpose.getOrder()))
-        inner[source] = map[dim];
-    } else if (isa<tile::SliceOp, tile::SplitOp, tile::GatherOp>(op)) {
-      continue;
-    }
-    if (isa<tile::LoadOp>(op))
-      continue;
-    for (Value operand : op->getOperands())
-      if (auto operandType = dyn_cast<RankedTensorType>(operand.getType()))
-        if (operandType.getRank() == static_cast<int64_t>(inner.size()))
-          pendingTiles.push_back({operand, inner});
-  }
-  if (preferred >= 0)
-    score[preferred] += 1;
-  int64_t best = -1;
-  for (int64_t dim = rank - 1; dim >= 0; --dim) {
-    if (shape[dim] == 1)
-      continue;
-    // A handful of lanes is not worth a contiguous access.
-    if (shape[dim] < 4)
-      score[dim] -= 3;
-    if (best < 0 || score[dim] > score[best])
-      best = dim;
-  }
-  return best < 0 ? rank - 1 : best;
 }
 
 int64_t Lowering::lanesFor(ValueRange roots) {
@@ -337,6 +247,11 @@ Buffer Lowering::materialize(Value tile, bool contiguous) {
   return buffer;
 }
 
+void Lowering::keep(Value tile) {
+  if (!indices.contains(tile))
+    materialize(tile);
+}
+
 void Lowering::copyInto(Value tile, const Buffer &destination) {
   emitNest(tile::getShape(tile.getType()), tile, [&](const Coords &at) {
     storeBuffer(destination, at, eval(tile, at));
@@ -350,15 +265,16 @@ Lowering::Nest Lowering::openNest(ArrayRef<int64_t> shape, ValueRange roots,
   nest.vectorDim = shape.empty()    ? -1
                    : forcedDim > -2 ? forcedDim
                                     : pickVectorDim(shape, roots, preferredDim);
-  SmallVector<Value> widths(roots.begin(), roots.end());
+  nest.roots.assign(roots.begin(), roots.end());
   for (Value tile : nest.along) {
     pending.remove(tile);
     nest.targets.push_back(allocate(tile::getElementType(tile.getType()), shape,
                                     std::max<int64_t>(nest.vectorDim, 0),
                                     false));
-    widths.push_back(tile);
+    nest.roots.push_back(tile);
   }
-  nest.maxLanes = nest.vectorDim < 0 ? 1 : lanesFor(widths);
+  noteReads(nest.roots);
+  nest.maxLanes = nest.vectorDim < 0 ? 1 : lanesFor(nest.roots);
   return nest;
 }
 
@@ -375,10 +291,13 @@ void Lowering::closeNest(const Nest &nest) {
 void Lowering::emitNest(ArrayRef<int64_t> shape, ValueRange roots,
                         StripBody body, int64_t preferredDim) {
   Nest nest = openNest(shape, roots, preferredDim);
-  forStrips(shape, nest.vectorDim, nest.maxLanes, [&](const Coords &at) {
-    leave(nest, at);
-    body(at);
-  });
+  forStrips(
+      shape, nest.vectorDim, nest.maxLanes,
+      [&](const Coords &at) {
+        leave(nest, at);
+        body(at);
+      },
+      nest.roots);
   closeNest(nest);
 }
 
@@ -387,264 +306,4 @@ void Lowering::withFreshCache(function_ref<void()> body) {
   std::swap(outer, cache);
   body();
   std::swap(outer, cache);
-}
-
-//===----------------------------------------------------------------------===//
-// What has to be in memory, and when
-//===----------------------------------------------------------------------===//
-
-Lowering::Cost Lowering::costOf(Value tile) {
-  if (isInBuffer(tile) || pending.contains(tile))
-    return {1, false};
-  auto it = costs.find(tile);
-  return it == costs.end() ? Cost{} : it->second;
-}
-
-static int64_t ownCost(Operation *op) {
-  if (isa<tile::ArangeOp, tile::SplatOp, arith::ConstantOp, tile::HintOp,
-          tile::PtrCastOp>(op) ||
-      isRenaming(op))
-    return 0;
-  if (isa<math::MathDialect>(op->getDialect()))
-    return isa<math::AbsFOp, math::FmaOp, math::FloorOp, math::CeilOp>(op) ? 1
-                                                                           : 20;
-  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
-    return 12;
-  if (isa<arith::DivFOp, arith::RemFOp>(op))
-    return 5;
-  if (isa<tile::LoadOp, tile::GatherOp>(op))
-    return 4;
-  return 1;
-}
-
-/// The non-virtual ops that a tile's value flows into, through virtual ones.
-static void collectRoots(Value tile, SetVector<Operation *> &roots,
-                         DenseSet<Value> &seen) {
-  if (!seen.insert(tile).second)
-    return;
-  for (Operation *user : tile.getUsers()) {
-    if (!isVirtualOp(user) || user->getBlock() != tile.getParentBlock()) {
-      roots.insert(user);
-      continue;
-    }
-    for (Value result : user->getResults())
-      collectRoots(result, roots, seen);
-  }
-}
-
-static bool writesMemory(Operation *op) {
-  return !isMemoryEffectFree(op) && !isa<tile::LoadOp, tile::AssumeOp>(op);
-}
-
-/// Whether memory is written after `tile` is defined and before `root` runs.
-static bool isWrittenBetween(Value tile, Operation *root) {
-  Operation *from = tile.getDefiningOp();
-  Operation *to = from->getBlock()->findAncestorOpInBlock(*root);
-  if (!to)
-    return true;
-  for (Operation *op = from->getNextNode(); op && op != to;
-       op = op->getNextNode())
-    if (writesMemory(op))
-      return true;
-  return false;
-}
-
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
-void Lowering::classify(Operation *op) {
-  for (Value result : op->getResults()) {
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type)
-      continue;
-    Cost cost{ownCost(op), isa<tile::LoadOp>(op)};
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType())) {
-        Cost inner = costOf(operand);
-        cost.ops = std::min<int64_t>(cost.ops + inner.ops, 1000000);
-        cost.hasLoad |= inner.hasLoad;
-      }
-    costs[result] = cost;
-    if (!cost.hasLoad && cost.ops <= kCheapOps)
-      continue;
-    if (isRenaming(op))
-      continue; // its source is pending if it has to be
-    SetVector<Operation *> roots;
-    DenseSet<Value> seen;
-    collectRoots(result, roots, seen);
-    bool isNeeded = roots.size() > 1;
-    for (Operation *root : roots)
-      isNeeded |= root->getBlock() != op->getBlock() ||
-                  (cost.hasLoad && isWrittenBetween(result, root));
-    // Repeating it per row of a broadcast would repeat the work.
-    for (Operation *user : result.getUsers()) {
-      Value at = result;
-      Operation *reader = user;
-      while (auto expand = dyn_cast<tile::ExpandDimsOp>(reader)) {
-        at = expand.getResult();
-        if (!at.hasOneUse())
-          break;
-        reader = *at.getUsers().begin();
-      }
-      isNeeded |= isa<tile::BroadcastOp>(reader);
-    }
-    if (isNeeded)
-      pending.insert(result);
-  }
-}
-
-SmallVector<Value> Lowering::prepare(ValueRange roots,
-                                     ArrayRef<int64_t> shape) {
-  DenseMap<Value, bool> seen;
-  SmallVector<Value> along;
-  for (Value root : roots)
-    prepareTree(root, true, shape, seen, along);
-  llvm::erase_if(along, [&](Value tile) { return isInBuffer(tile); });
-  return along;
-}
-
-void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape,
-                           DenseMap<Value, bool> &seen,
-                           SmallVectorImpl<Value> &along) {
-  auto type = dyn_cast<RankedTensorType>(tile.getType());
-  if (!type || isInBuffer(tile))
-    return;
-  auto [it, isNew] = seen.try_emplace(tile, identity);
-  if (!isNew && (it->second == identity || identity))
-    return;
-  it->second = identity;
-  Operation *op = tile.getDefiningOp();
-  bool inPlaceHere = identity && type.getShape() == shape;
-  if (pending.contains(tile) && !inPlaceHere) {
-    materialize(tile);
-    return;
-  }
-  if (auto gather = dyn_cast<tile::GatherOp>(op)) {
-    materialize(gather.getSource());
-    prepareTree(gather.getIndices(), identity, shape, seen, along);
-  } else if (auto constantOp = dyn_cast<arith::ConstantOp>(op)) {
-    if (!isa<SplatElementsAttr>(constantOp.getValue())) {
-      auto dense = cast<DenseElementsAttr>(constantOp.getValue());
-      Buffer buffer = allocate(type.getElementType(), type.getShape(),
-                               std::max<int64_t>(0, type.getRank() - 1), true);
-      lanes = 1;
-      for (auto [position, value] :
-           llvm::enumerate(dense.getValues<Attribute>())) {
-        Value one = arith::ConstantOp::create(b, cast<TypedAttr>(value));
-        Value ptr = LLVM::GEPOp::create(
-            b, LLVM::LLVMPointerType::get(b.getContext()),
-            storageType(type.getElementType()), buffer.ptr,
-            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
-        LLVM::StoreOp::create(b, toStorage(one, type.getElementType()), ptr);
-      }
-      buffers[tile] = buffer;
-      return;
-    }
-  } else {
-    bool keeps = !isRenaming(op);
-    for (Value operand : op->getOperands())
-      prepareTree(operand, identity && keeps, shape, seen, along);
-  }
-  if (pending.contains(tile) && !llvm::is_contained(along, tile))
-    along.push_back(tile);
-}
-
-/// The argument of the kernel that a pointer comes from, and the offsets added.
-static Value originOf(Value pointer, SmallVectorImpl<Value> &offsets) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (auto addptr = dyn_cast<tile::AddPtrOp>(op)) {
-      offsets.push_back(addptr.getOffset());
-      pointer = addptr.getPtr();
-    } else if (isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
-                   tile::HintOp>(op)) {
-      pointer = op->getOperand(0);
-    } else {
-      break;
-    }
-  }
-  return pointer;
-}
-
-/// A store may run strip by strip beside a load that feeds it if both touch the
-/// same elements at each strip, or different arrays.
-static bool mayFuse(tile::LoadOp load, tile::StoreOp store) {
-  SmallVector<Value> loadOffsets, storeOffsets;
-  Value from = originOf(load.getPtr(), loadOffsets),
-        to = originOf(store.getPtr(), storeOffsets);
-  if (loadOffsets == storeOffsets)
-    return true;
-  auto isArgument = [](Value v) {
-    return isa<BlockArgument>(v) &&
-           isa<func::FuncOp>(v.getParentBlock()->getParentOp());
-  };
-  return from != to && isArgument(from) && isArgument(to);
-}
-
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
-void Lowering::flushForWrite(Operation *write) {
-  // What was read before and is needed after goes into memory now; so does what
-  // this store must not overtake.
-  SmallVector<Value> victims;
-  for (Operation &op :
-       llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
-    if (!isVirtualOp(&op))
-      continue;
-    bool isLoad = isa<tile::LoadOp>(op);
-    for (Value result : op.getResults()) {
-      if (isInBuffer(result) || (!isLoad && !pending.contains(result)))
-        continue;
-      bool neededLater = false, feedsWrite = false;
-      SetVector<Operation *> roots;
-      DenseSet<Value> seen;
-      collectRoots(result, roots, seen);
-      for (Operation *root : roots) {
-        Operation *here = write->getBlock()->findAncestorOpInBlock(*root);
-        if (here == write)
-          feedsWrite = true;
-        else if (!here || write->isBeforeInBlock(here))
-          neededLater = true;
-      }
-      auto store = dyn_cast<tile::StoreOp>(write);
-      bool unsafe = feedsWrite && isLoad &&
-                    (!store || !mayFuse(cast<tile::LoadOp>(op), store));
-      if ((neededLater && (isLoad || costs.lookup(result).hasLoad)) || unsafe)
-        victims.push_back(result);
-    }
-  }
-  for (Value victim : victims)
-    if (!isInBuffer(victim))
-      materialize(victim);
-}
-
-void Lowering::flushForRegion(Operation *op) {
-  SetVector<Value> needed;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) &&
-          !op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
-          operand.getParentBlock()->getParentOp() != op)
-        needed.insert(operand);
-  });
-  // Everything pending below an outer value that the region reads.
-  SmallVector<Value> work(needed.begin(), needed.end());
-  DenseSet<Value> seen;
-  SmallVector<Value> order;
-  while (!work.empty()) {
-    Value tile = work.pop_back_val();
-    if (!isa<RankedTensorType>(tile.getType()) || isInBuffer(tile) ||
-        !seen.insert(tile).second)
-      continue;
-    Operation *def = tile.getDefiningOp();
-    if (pending.contains(tile) || isa<tile::LoadOp>(def) ||
-        (isa<arith::ConstantOp>(def) &&
-         !isa<SplatElementsAttr>(cast<arith::ConstantOp>(def).getValue()))) {
-      order.push_back(tile);
-      continue;
-    }
-    if (auto gather = dyn_cast<tile::GatherOp>(def))
-      order.push_back(gather.getSource());
-    for (Value operand : def->getOperands())
-      work.push_back(operand);
-  }
-  for (Value tile : order)
-    if (!isInBuffer(tile))
-      materialize(tile);
 }

@@ -108,6 +108,7 @@ private:
                                 llvm::ArrayRef<Val> operands);
   Val evalGather(tile::GatherOp op, const Coords &at);
   Val evalLoad(tile::LoadOp op, const Coords &at);
+  void fetchAhead(tile::LoadOp op, Val address);
   Val address(tile::AddPtrOp op, const Coords &at);
   Val add(Val lhs, Val rhs, mlir::Type type);
   Val scaled(Val value, int64_t factor, mlir::Type type);
@@ -156,31 +157,36 @@ private:
                      llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
 
-  //===--- Loops.cpp: loop nests, materialisation, hazards
-  //-----------------===//
-  using StripBody = llvm::function_ref<void(const Coords &)>;
-  void forStrips(llvm::ArrayRef<int64_t> shape, int64_t vectorDim,
-                 int64_t maxLanes, StripBody body);
-  void loopOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims,
-                Coords &at, StripBody body);
-  void stripLoop(int64_t extent, int64_t dim, int64_t maxLanes, Coords &at,
-                 StripBody body);
-  mlir::Value
-  forLoop(int64_t from, int64_t to, int64_t step, mlir::ValueRange inits,
-          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
-                                                            mlir::ValueRange)>
-              body,
-          llvm::SmallVectorImpl<mlir::Value> *results);
+  //===--- Strides.cpp: how indices move
+  //-----------------------------------===//
+  /// By how many elements a tile of integers or pointers moves along a
+  /// dimension (-1: none of them). Unless `exact`, as long as no sum wraps and
+  /// no remainder starts again.
+  std::optional<int64_t> strideAlong(mlir::Value tile, int64_t dim,
+                                     bool exact = false, int depth = 0);
+  std::optional<int64_t> strideOfProduct(mlir::Operation *op, int64_t dim,
+                                         bool exact, int depth);
+  /// A tile of integers or pointers whose stride is known everywhere.
+  bool isIndex(mlir::Value tile, bool exact = false);
+  /// A mask that can be decided for a whole row along `dim`.
+  bool isRowMask(mlir::Value mask, int64_t dim);
+  struct RowMask {
+    mlir::Value mask;
+    Coords at;
+    int64_t dim; ///< the dimension that moves, or -1
+  };
+  void collectRowMasks(mlir::ValueRange roots, const Coords &row, int64_t dim,
+                       llvm::SmallVectorImpl<RowMask> &masks);
   int64_t pickVectorDim(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
                         int64_t preferred = -1);
-  int64_t lanesFor(mlir::ValueRange roots);
-  std::optional<int64_t> strideAlong(mlir::Value tile, int64_t dim,
-                                     int depth = 0);
-  Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape,
-                  int64_t innerDim, bool contiguous);
-  /// A buffer in the order of rows, padded between them.
-  Buffer allocateTile(mlir::Type type);
-  mlir::Value allocateBytes(int64_t bytes);
+  void scoreDims(mlir::Value tile, llvm::ArrayRef<int64_t> dims,
+                 llvm::MutableArrayRef<int64_t> score);
+
+  //===--- Placement.cpp: what has to be in memory
+  //-------------------------===//
+  void classify(mlir::Operation *op);
+  void flushForWrite(mlir::Operation *write);
+  void flushForRegion(mlir::Operation *op);
   /// Evaluates pending values on the way of these expressions that must be in
   /// memory first; returns those that the coming nest over `shape` leaves
   /// there.
@@ -190,6 +196,51 @@ private:
                    llvm::ArrayRef<int64_t> shape,
                    llvm::DenseMap<mlir::Value, bool> &seen,
                    llvm::SmallVectorImpl<mlir::Value> &along);
+  struct Cost {
+    int64_t ops = 0;
+    bool hasLoad = false; ///< reads memory that a write may change
+    bool isDear = false;  ///< worth a buffer if it is needed again
+  };
+  Cost costOf(mlir::Value tile);
+  Cost measure(mlir::Operation *op);
+  /// A load that costs no more than to read a buffer.
+  bool isStream(tile::LoadOp load);
+  /// Notes which loads the coming nest over `roots` reads, and which of them
+  /// shall fetch what the next program will read.
+  void noteReads(mlir::ValueRange roots);
+  /// How many bytes behind a load the next program's are; 0 if it is not known.
+  int64_t distanceToNext(tile::LoadOp load);
+
+  //===--- Loops.cpp: loop nests, materialisation
+  //--------------------------===//
+  using StripBody = llvm::function_ref<void(const Coords &)>;
+  void forStrips(llvm::ArrayRef<int64_t> shape, int64_t vectorDim,
+                 int64_t maxLanes, StripBody body, mlir::ValueRange roots = {});
+  void loopOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims,
+                Coords &at, StripBody body);
+  void stripLoop(int64_t extent, int64_t dim, int64_t maxLanes,
+                 const Coords &at, mlir::ValueRange roots, StripBody body);
+  /// Emits the loop over a row twice if it has masks that can be decided for
+  /// all of it: once for the rows where they are true, once for the others.
+  llvm::SmallVector<mlir::Value>
+  byRow(mlir::ValueRange roots, Coords row, int64_t dim, int64_t extent,
+        int64_t maxLanes, mlir::TypeRange types,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>()> emit);
+  /// Tells a fresh cache the masks that are true at the strip that starts at
+  /// `base`.
+  void knowMasks(mlir::Value base);
+  mlir::Value
+  forLoop(int64_t from, int64_t to, int64_t step, mlir::ValueRange inits,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                            mlir::ValueRange)>
+              body,
+          llvm::SmallVectorImpl<mlir::Value> *results);
+  int64_t lanesFor(mlir::ValueRange roots);
+  Buffer allocate(mlir::Type element, llvm::ArrayRef<int64_t> shape,
+                  int64_t innerDim, bool contiguous);
+  /// A buffer in the order of rows, padded between them.
+  Buffer allocateTile(mlir::Type type);
+  mlir::Value allocateBytes(int64_t bytes);
   /// One nest over `shape` that first leaves `along` in buffers, then runs
   /// body.
   void emitNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
@@ -197,6 +248,7 @@ private:
   /// The same in pieces, for nests that are no plain walk: what it leaves in
   /// memory on the way, and how it is cut into strips.
   struct Nest {
+    llvm::SmallVector<mlir::Value> roots; ///< all that is evaluated
     llvm::SmallVector<mlir::Value> along;
     llvm::SmallVector<Buffer> targets;
     int64_t vectorDim = -1;
@@ -208,10 +260,9 @@ private:
   void closeNest(const Nest &nest);
   void withFreshCache(llvm::function_ref<void()> body);
   Buffer materialize(mlir::Value tile, bool contiguous = false);
+  /// Evaluates a tile now, if it is not as well evaluated where it is read.
+  void keep(mlir::Value tile);
   void copyInto(mlir::Value tile, const Buffer &destination);
-  void flushForWrite(mlir::Operation *write);
-  void flushForRegion(mlir::Operation *op);
-  void classify(mlir::Operation *op);
   bool isInBuffer(mlir::Value tile) const { return buffers.contains(tile); }
 
   //===--- Reduce.cpp
@@ -226,6 +277,10 @@ private:
   llvm::SmallVector<mlir::Value>
   reduceLanes(mlir::Region &region, llvm::SmallVector<mlir::Value> vectors,
               bool inOrder);
+  llvm::SmallVector<mlir::Value> reduceStrips(
+      mlir::Region &region, int64_t start, int64_t count, int64_t sums,
+      bool inOrder,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> strip);
   llvm::SmallVector<mlir::Value> reduceRow(tile::ReduceOp op, const Nest &nest,
                                            const Coords &row);
   void reduceAcross(tile::ReduceOp op, const Nest &nest,
@@ -282,7 +337,7 @@ private:
   llvm::LogicalResult lowerShapeRoot(mlir::Operation *op);
 
   mlir::Value constant(int64_t value, mlir::Type type);
-  mlir::Value index(int64_t value) { return constant(value, b.getI64Type()); }
+  mlir::Value index(int64_t value);
   mlir::Value zero(mlir::Type type);
   mlir::Value addIndex(mlir::Value lhs, mlir::Value rhs);
   mlir::Value mulIndex(mlir::Value lhs, int64_t rhs);
@@ -297,17 +352,24 @@ private:
   llvm::SetVector<mlir::Value> pending;
   /// Carried arguments whose new value may be written over the old one.
   llvm::DenseMap<mlir::Value, Buffer> inPlace;
-  struct Cost {
-    int64_t ops = 0;
-    bool hasLoad = false;
-  };
   llvm::DenseMap<mlir::Value, Cost> costs;
-  Cost costOf(mlir::Value tile);
+  /// Loads that some nest has read, and those that fetch ahead now, with how
+  /// far.
+  llvm::DenseSet<mlir::Operation *> readBefore;
+  llvm::DenseMap<mlir::Operation *, int64_t> ahead;
+  mlir::Operation *current = nullptr; ///< what is being lowered
+  /// Integers and pointers that are evaluated where they are needed, even if a
+  /// buffer has them, too.
+  llvm::DenseSet<mlir::Value> indices;
 
   int64_t lanes = 1;
   using Cache =
       llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Coords, Val>, 1>>;
   Cache cache;
+  /// The masks that are true all along the current row.
+  llvm::ArrayRef<RowMask> trueMasks;
+  /// Constants at the start of the function: coordinates are compared.
+  llvm::DenseMap<int64_t, mlir::Value> indexConstants;
   /// While set, evaluation may assume what it adds here (conditions, all i1).
   llvm::SmallVector<mlir::Value> *assumptions = nullptr;
 };

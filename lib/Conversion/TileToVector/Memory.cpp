@@ -137,7 +137,6 @@ Val Lowering::loadBuffer(const Buffer &buffer, const Coords &at) {
 
 void Lowering::storeBuffer(const Buffer &buffer, const Coords &at, Val value) {
   auto [offset, step] = elementOffset(buffer, at);
-  Type storage = storageType(buffer.element);
   int64_t bytes = byteSize(buffer.element);
   Value raw = toStorage(lanes == 1 ? value.v : asVector(value), buffer.element);
   if (lanes == 1 || step == 1) {
@@ -304,6 +303,8 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
       maskAllTrue = allTrue(op.getMask(), at);
       Val all = eval(op.getMask(), at);
       mask = all.isUniform() ? all.v : asVector(all);
+      if (matchPattern(mask, m_One()))
+        mask = {};
     }
     Val address = eval(op.getPtr(), at);
     b.setLoc(op.getLoc());

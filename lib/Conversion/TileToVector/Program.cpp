@@ -34,6 +34,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   if (op->getNumRegions() != 0)
     flushForRegion(op);
   b.setLoc(op->getLoc());
+  current = op;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](tile::StoreOp o) { return lowerStore(o); })
       .Case<tile::AtomicRMWOp, tile::AtomicCASOp>(

@@ -115,6 +115,60 @@ SmallVector<Value> Lowering::evalAll(ValueRange tiles, const Coords &at) {
       tiles, [&](Value tile) { return asVector(eval(tile, at)); });
 }
 
+/// How many strips of a row are summed side by side, so that one need not wait
+/// for the other: a cheap strip takes less time than an addition.
+static int64_t independentSums(int64_t ops) {
+  return ops <= 8 ? 4 : ops <= 24 ? 2 : 1;
+}
+
+/// `count` strips of `lanes` lanes from `start`, to one value an operand.
+SmallVector<Value>
+Lowering::reduceStrips(Region &region, int64_t start, int64_t count,
+                       int64_t sums, bool inOrder,
+                       function_ref<SmallVector<Value>(Value)> strip) {
+  int64_t width = lanes;
+  auto values = [&](Value base) {
+    lanes = width;
+    SmallVector<Value> next = strip(base);
+    return inOrder ? reduceLanes(region, next, true) : next;
+  };
+  SmallVector<SmallVector<Value>> totals;
+  auto flat = [&] {
+    SmallVector<Value> all;
+    for (const SmallVector<Value> &total : totals)
+      all.append(total);
+    return all;
+  };
+  sums = inOrder || count < 2 * sums ? 1 : sums;
+  for (int64_t i = 0; i < sums; ++i)
+    totals.push_back(values(index(start + i * width)));
+  size_t operands = totals.front().size();
+  auto step = [&](Value base, ValueRange carried) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < sums; ++i)
+      next.append(combine(region, carried.slice(i * operands, operands),
+                          values(addIndex(base, index(i * width)))));
+    return next;
+  };
+  int64_t rounds = count / sums;
+  if (rounds > 1) {
+    SmallVector<Value> results;
+    forLoop(start + sums * width, start + rounds * sums * width, sums * width,
+            flat(), step, &results);
+    for (auto [i, total] : llvm::enumerate(totals))
+      total.assign(results.begin() + i * operands,
+                   results.begin() + (i + 1) * operands);
+  }
+  for (int64_t i = rounds * sums; i < count; ++i)
+    totals[i % sums] =
+        combine(region, totals[i % sums], values(index(start + i * width)));
+  for (; totals.size() > 1; totals.resize(totals.size() / 2))
+    for (size_t i = 0, half = totals.size() / 2; i < half; ++i)
+      totals[i] = combine(region, totals[i], totals[half + i]);
+  lanes = width;
+  return totals.front();
+}
+
 /// One row along the vector dimension to scalars.
 SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
                                        const Coords &row) {
@@ -122,49 +176,44 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
   int64_t axis = op.getAxis();
   int64_t extent = tile::getShape(op.getOperands().front().getType())[axis];
   bool commutes = isCommutative(region);
-  SmallVector<Value> total;
   auto strip = [&](Value base) {
     Coords at(row);
     at[axis] = {base, lanes == 1 ? 0 : 1};
     SmallVector<Value> values;
     withFreshCache([&] {
+      knowMasks(base);
       leave(nest, at);
       values = evalAll(op.getOperands(), at);
     });
     return values;
   };
-  auto accumulate = [&](const SmallVector<Value> &values) {
-    total = total.empty() ? values : combine(region, total, values);
-  };
-  int64_t start = 0;
+  int64_t cost = 0;
+  for (Value operand : op.getOperands())
+    cost += costOf(operand).ops;
+  for (Value tile : nest.along)
+    cost += costs.lookup(tile).ops;
   int64_t widest = isVectorizable(region) ? nest.maxLanes : 1;
-  for (int64_t width = widest; width >= 1; width /= 2) {
-    int64_t count = (extent - start) / width;
-    if (count == 0)
-      continue;
-    lanes = width;
-    SmallVector<Value> partial = strip(index(start));
-    if (!commutes)
-      partial = reduceLanes(region, partial, true);
-    if (count > 1) {
-      SmallVector<Value> results;
-      forLoop(
-          start + width, start + count * width, width, partial,
-          [&](Value base, ValueRange carried) {
-            lanes = width;
-            SmallVector<Value> next = strip(base);
-            if (!commutes)
-              next = reduceLanes(region, next, true);
-            return combine(region, carried, next);
-          },
-          &results);
-      partial = results;
+  SmallVector<Type> types =
+      llvm::map_to_vector(op.getOperands(), [](Value operand) {
+        return registerType(tile::getElementType(operand.getType()));
+      });
+  return byRow(nest.roots, row, axis, extent, widest, types, [&] {
+    SmallVector<Value> total;
+    int64_t start = 0;
+    for (int64_t width = widest; width >= 1; width /= 2) {
+      int64_t count = (extent - start) / width;
+      if (count == 0)
+        continue;
+      lanes = width;
+      SmallVector<Value> partial = reduceStrips(
+          region, start, count, independentSums(cost), !commutes, strip);
+      if (commutes)
+        partial = reduceLanes(region, partial, false);
+      total = total.empty() ? partial : combine(region, total, partial);
+      start += count * width;
     }
-    lanes = width;
-    accumulate(commutes ? reduceLanes(region, partial, false) : partial);
-    start += count * width;
-  }
-  return total;
+    return total;
+  });
 }
 
 /// The axis is walked one by one, lanes run along another dimension.
@@ -262,7 +311,7 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   bool isOneRow = llvm::all_of(others, [](int64_t n) { return n == 1; });
   if (isOneRow || !isVectorizable(region))
     for (Value operand : op.getOperands())
-      materialize(operand);
+      keep(operand);
   int64_t vectorDim = isOneRow ? -1 : pickVectorDim(others, op.getOperands());
   Nest nest = openNest(shape, op.getOperands(), -1, vectorDim);
   SmallVector<Buffer> out;
@@ -415,7 +464,7 @@ LogicalResult Lowering::lowerHistogram(tile::HistogramOp op) {
   if (op.getMask())
     roots.push_back(op.getMask());
   for (Value root : roots)
-    materialize(root);
+    keep(root);
   forStrips(
       tile::getShape(op.getSource().getType()), -1, 1, [&](const Coords &at) {
         Value bin = eval(op.getSource(), at).v;
@@ -445,7 +494,7 @@ LogicalResult Lowering::lowerMap(tile::MapOp op) {
                            type.getShape(),
                            std::max<int64_t>(0, type.getRank() - 1), false));
   for (Value operand : op.getOperands())
-    materialize(operand);
+    keep(operand);
   Block &block = op.getBody().front();
   LogicalResult result = success();
   forStrips(type.getShape(), -1, 1, [&](const Coords &at) {

@@ -2,10 +2,10 @@
 
 // All lanes of most strips are within the bound: these load without a mask.
 // CHECK-LABEL: @masked(
-// CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<16xi32>
-// CHECK:         %[[FIRST:.*]] = arith.cmpi slt
-// CHECK:         %[[LAST:.*]] = arith.cmpi slt
+// CHECK:         %[[FIRST:.*]] = arith.cmpi slt, %{{.*}} : i64
+// CHECK:         %[[LAST:.*]] = arith.cmpi slt, %{{.*}} : i64
 // CHECK:         %[[ALL:.*]] = arith.andi %[[FIRST]], %[[LAST]] : i1
+// CHECK:         %[[MASK:.*]] = arith.cmpi slt, %{{.*}} : vector<16xi32>
 // CHECK:         %[[VALUE:.*]] = scf.if %[[ALL]] -> (vector<16xf32>)
 // CHECK:           llvm.load
 // CHECK:         } else {

@@ -18,7 +18,8 @@ func.func @reverse_sum(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   %at = tile.arange 0 to 16 : tensor<16xi32>
   %xs = tile.splat %x : !tile.ptr<i32> -> tensor<16x!tile.ptr<i32>>
   %xp = tile.addptr %xs, %at : tensor<16x!tile.ptr<i32>>, tensor<16xi32>
-  %s = tile.scan(%at), 0 reverse : (tensor<16xi32>) -> tensor<16xi32> {
+  %v = tile.load %xp : tensor<16x!tile.ptr<i32>> -> tensor<16xi32>
+  %s = tile.scan(%v), 0 reverse : (tensor<16xi32>) -> tensor<16xi32> {
   ^bb0(%a: i32, %b: i32):
     %c = arith.addi %a, %b : i32
     tile.yield %c : i32
