@@ -17,14 +17,12 @@ using namespace terrazzo::tile;
 namespace {
 
 /// What both say along an axis.
-void meetAxis(Facts &result, unsigned dim, const Facts &a, const Facts &b,
-              int64_t longest = kAll) {
-  int64_t group = std::min({a.contiguity[dim], b.contiguity[dim], longest});
+void meetAxis(Facts &result, unsigned dim, const Facts &a, const Facts &b) {
+  int64_t group = std::min(a.contiguity[dim], b.contiguity[dim]);
   result.contiguity[dim] = group;
   result.divisibility[dim] =
       std::min(a.starts(dim, group), b.starts(dim, group));
-  result.constancy[dim] =
-      std::min({a.constancy[dim], b.constancy[dim], longest});
+  result.constancy[dim] = std::min(a.constancy[dim], b.constancy[dim]);
 }
 
 void joinRanges(Facts &result, const Facts &a, const Facts &b) {
@@ -209,14 +207,13 @@ Facts infer(SplitOp op, FactsOf of) {
   return result;
 }
 
+/// Groups divide the extent of `lhs`, so that those of `rhs` stay aligned.
 Facts infer(ConcatOp op, FactsOf of) {
   const Facts &lhs = of(op.getLhs()), &rhs = of(op.getRhs());
   Facts result = Facts::unknown(op.getType());
   joinRanges(result, lhs, rhs);
-  unsigned axis = op.getAxis();
-  int64_t seam = powerOfTwoIn(extentsOf(op.getLhs().getType())[axis]);
   for (unsigned dim = 0; dim < result.rank(); ++dim)
-    meetAxis(result, dim, lhs, rhs, dim == axis ? seam : kAll);
+    meetAxis(result, dim, lhs, rhs);
   return result;
 }
 

@@ -20,6 +20,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "terrazzo/Conversion/Passes.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
+#include "terrazzo/Dialect/Tile/Transforms/Passes.h"
 #include "terrazzo/Target/CPU/Target.h"
 #include "terrazzo/Target/Target.h"
 
@@ -56,6 +57,7 @@ void terrazzo::registerPasses() {
   registerReconcileUnrealizedCastsPass();
   registerConvertVectorToLLVMPass();
   registerConversionPasses();
+  registerTilePasses();
   registerTargets();
   // `--tz-pipeline-cpu`: exactly what the JIT runs.
   static SmallVector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;

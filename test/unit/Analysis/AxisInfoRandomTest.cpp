@@ -7,7 +7,8 @@
 // ends where it would be undefined: a division by 0, an overflow in spite of
 // `overflow<nsw>`, a slice outside its source.
 //
-// TERRAZZO_AXIS_SEED=<seed> repeats one function.
+// TERRAZZO_AXIS_SEED=<seed> repeats one function, TERRAZZO_AXIS_COUNT=<count>
+// makes more or fewer of them.
 //===----------------------------------------------------------------------===//
 
 #include "AxisInfoFixture.h"
@@ -464,7 +465,7 @@ TEST_F(AxisInfoRandomTest, ClaimsHold) {
     return;
   }
   const char *more = std::getenv("TERRAZZO_AXIS_COUNT");
-  unsigned count = more ? std::strtoul(more, nullptr, 10) : 2000;
+  unsigned count = more ? std::strtoul(more, nullptr, 10) : 10000;
   unsigned first = std::random_device()() % 1000000000;
   RecordProperty("first_seed", int(first));
   uint64_t checked = 0;

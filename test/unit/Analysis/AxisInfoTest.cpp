@@ -96,6 +96,16 @@ TEST_F(AxisInfoTest, OverflowBeforeExtension) {
   expect({8}, {8}, {1});
 }
 
+/// Runs of 256 that start at multiples of 256 do wrap around in eight bits.
+TEST_F(AxisInfoTest, NarrowElements) {
+  analyse("", R"(
+    %range = tile.arange 0 to 512 : tensor<512xi32>
+    %n = arith.trunci %range {y} : tensor<512xi32> to tensor<512xi8>
+    %wide = arith.extsi %n {x} : tensor<512xi8> to tensor<512xi32>)");
+  expect({512}, {kAll}, {1}, "y");
+  expect({128}, {128}, {1});
+}
+
 /// `overflow<nsw>` and a start that is not negative show that nothing wraps.
 TEST_F(AxisInfoTest, NoOverflow) {
   analyse("", R"(
