@@ -25,7 +25,7 @@ using llvm::StringRef;
 
 namespace terrazzo::layout {
 
-static constexpr int kMaxBits = 64, kMaxDimBits = 30;
+static constexpr int kMaxBits = 63, kMaxDimBits = 30;
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -108,7 +108,7 @@ std::optional<LinearLayout> LinearLayout::tryCreate(ArrayRef<InSpec> inSpecs,
     result.outs.push_back({intern(name), bits});
   }
   if (outTotal > kMaxBits)
-    return fail("expected at most 64 output bits, found " +
+    return fail("expected at most 63 output bits, found " +
                 std::to_string(outTotal));
   for (const auto &[name, inBases] : inSpecs) {
     if (result.hasIn(name))
@@ -120,7 +120,7 @@ std::optional<LinearLayout> LinearLayout::tryCreate(ArrayRef<InSpec> inSpecs,
                   std::to_string(inBases.size()));
     inTotal += static_cast<int32_t>(inBases.size());
     if (inTotal > kMaxBits)
-      return fail("expected at most 64 input bits, found more at input " +
+      return fail("expected at most 63 input bits, found more at input " +
                   quoted(name));
     for (unsigned bit = 0; bit < inBases.size(); ++bit) {
       const Basis &basis = inBases[bit];
@@ -156,7 +156,7 @@ LinearLayout LinearLayout::fromPacked(ArrayRef<Dim> inDims,
                                       ArrayRef<uint64_t> packed) {
   assert(sumBits(inDims) == static_cast<int32_t>(packed.size()) &&
          packed.size() <= kMaxBits && "expected one basis an input bit");
-  assert(sumBits(outDims) <= kMaxBits && "expected at most 64 output bits");
+  assert(sumBits(outDims) <= kMaxBits && "expected at most 63 output bits");
   LinearLayout result;
   for (const Dim &dim : inDims)
     result.ins.push_back({intern(dim.name), dim.bits});
@@ -205,7 +205,7 @@ LinearLayout LinearLayout::operator*(const LinearLayout &hi) const {
   result.ins = concatenate(ins, hi.ins);
   result.outs = concatenate(outs, hi.outs);
   assert(sumBits(result.ins) <= kMaxBits && sumBits(result.outs) <= kMaxBits &&
-         "expected at most 64 bits");
+         "expected at most 63 bits");
   // Moves each output of a packed word to its place in the result.
   auto moveBases = [&](const LinearLayout &from, const LinearLayout *below,
                        StringRef in) {
@@ -451,40 +451,22 @@ LinearLayout LinearLayout::invertAndCompose(const LinearLayout &dst) const {
     (void)solved;
     return flat;
   };
-  // The outermost dimension of dst that a flat input touches, -1 if none.
-  SmallVector<int32_t, 4> dstEnds;
-  for (unsigned i = 0; i < dst.ins.size(); ++i)
-    dstEnds.push_back(dst.inShift(i) + dst.ins[i].bits);
-  auto outermost = [&](uint64_t flat) {
-    int width = std::bit_width(flat);
-    int index = -1;
-    while (width > (index < 0 ? 0 : dstEnds[index]))
-      ++index;
-    return index;
-  };
-
   SmallVector<uint64_t, 16> flats;
   unsigned flatBit = 0;
   for (const Dim &dim : ins) {
     int same = dst.findIn(dim.name);
     for (int32_t bit = 0; bit < dim.bits; ++bit, ++flatBit) {
       uint64_t vector = bases[flatBit];
-      uint64_t plain = solve(vector);
-      if (same < 0 || bit >= dst.ins[same].bits) {
-        flats.push_back(plain);
-        continue;
+      if (same >= 0 && bit < dst.ins[same].bits) {
+        // Stay in place, if dimensions further in can make up the difference.
+        int32_t sameBit = dst.inShift(same) + bit;
+        uint64_t rest = vector ^ dst.bases[sameBit], flat = 0;
+        if (span.reduce(rest, flat) && !(flat >> dst.inShift(same))) {
+          flats.push_back(flat | uint64_t(1) << sameBit);
+          continue;
+        }
       }
-      int32_t sameBit = dst.inShift(same) + bit;
-      uint64_t unit = uint64_t(1) << sameBit;
-      if (!span.contains(vector ^ dst.bases[sameBit])) {
-        flats.push_back(plain);
-        continue;
-      }
-      uint64_t rest = solve(vector ^ dst.bases[sameBit]);
-      flats.push_back(outermost(rest & ~unit) < outermost(plain & ~unit) ||
-                              !rest
-                          ? rest ^ unit
-                          : plain);
+      flats.push_back(solve(vector));
     }
   }
   return fromFlatInputs(ins, dst, flats);
@@ -700,12 +682,8 @@ LinearLayout LinearLayout::zeroOuts(ArrayRef<int32_t> axes) const {
   LinearLayout result = *this;
   for (int32_t axis : axes) {
     int32_t shift = result.outShift(axis), bits = result.outs[axis].bits;
-    if (!bits)
-      continue;
-    for (uint64_t &basis : result.bases) {
-      uint64_t high = shift + bits >= 64 ? 0 : basis >> (shift + bits);
-      basis = (shift >= 64 ? 0 : high << shift) | (basis & lowMask(shift));
-    }
+    for (uint64_t &basis : result.bases)
+      basis = basis >> bits >> shift << shift | (basis & lowMask(shift));
     result.outs[axis].bits = 0;
   }
   return result;

@@ -72,8 +72,8 @@ struct Dim {
 };
 
 /// A linear map over GF(2) from named input dimensions to named output
-/// dimensions. A value type; all operations return a new layout. At most 64
-/// input bits and 64 output bits, 30 a dimension.
+/// dimensions. A value type; all operations return a new layout. At most 63
+/// input bits and 63 output bits, 30 a dimension.
 class LinearLayout {
 public:
   /// One coordinate an output dimension.
@@ -177,9 +177,10 @@ public:
   LinearLayout pseudoinvert() const;
   /// X: our inputs -> inputs of `dst`, so that X, then `dst`, is this. `dst`
   /// has the same outputs and covers what we reach. Among the solutions: a bit
-  /// of ours that `dst` also has stays in place where that touches fewer outer
-  /// dimensions, so that "nothing to do" is recognised and copies are read from
-  /// near by; other free bits of `dst` are 0.
+  /// of ours that `dst` also has stays in place, if nothing more or only inputs
+  /// before it (for a lane: registers) are needed besides; so "nothing to do"
+  /// is recognised and copies are read from where one is. Other free bits of
+  /// `dst` are 0.
   LinearLayout invertAndCompose(const LinearLayout &dst) const;
   /// For each input dimension the bits that depend on bits before them (inputs
   /// in order): holders of copies.
