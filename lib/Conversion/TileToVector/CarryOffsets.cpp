@@ -104,6 +104,7 @@ static bool rewriteLoop(scf::ForOp loop) {
     Value zero =
         arith::ConstantOp::create(b, loc, b.getIntegerAttr(offsetType, 0));
     Value init = loop.getInitArgs()[i];
+    bool isUnsigned = loop.getUnsignedCmp();
     IRRewriter rewriter(b);
     auto newLoop = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
         rewriter, ValueRange{zero}, /*replaceInitOperandUsesInLoop=*/false,
@@ -114,6 +115,7 @@ static bool rewriteLoop(scf::ForOp loop) {
                                          widened(at, loc, amount, offsetType));
           return SmallVector<Value>{next};
         }));
+    newLoop.setUnsignedCmp(isUnsigned);
     Value offset = newLoop.getRegionIterArgs().back();
     OpBuilder start = OpBuilder::atBlockBegin(newLoop.getBody());
     BlockArgument old = newLoop.getRegionIterArg(i);

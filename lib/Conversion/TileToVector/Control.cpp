@@ -168,6 +168,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()),
                                  scalar(op.getUpperBound()),
                                  scalar(op.getStep()), inits);
+  loop.setUnsignedCmp(op.getUnsignedCmp());
   LogicalResult result = success();
   {
     OpBuilder::InsertionGuard guard(b);

@@ -56,3 +56,25 @@ func.func @while_loop(%x: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
   tile.store %xp, %r#1 : tensor<16x!tile.ptr<i32>>, tensor<16xi32>
   return
 }
+
+// An unsigned range stays one, also where the loop comes to carry an offset instead of pointers.
+// CHECK-LABEL: @unsigned_range(
+// CHECK:         scf.for unsigned
+// CHECK:         scf.for unsigned {{.*}} iter_args
+func.func @unsigned_range(%x: !tile.ptr<i64>, %low: i64, %high: i64) attributes {tile.kernel} {
+  %one = arith.constant 1 : i64
+  %step = arith.constant dense<16> : tensor<16xi32>
+  %at = tile.arange 0 to 16 : tensor<16xi32>
+  %xs = tile.splat %x : !tile.ptr<i64> -> tensor<16x!tile.ptr<i64>>
+  %xp = tile.addptr %xs, %at : tensor<16x!tile.ptr<i64>>, tensor<16xi32>
+  scf.for unsigned %i = %low to %high step %one : i64 {
+    tile.store %x, %i : !tile.ptr<i64>, i64
+  }
+  %last = scf.for unsigned %i = %low to %high step %one iter_args(%p = %xp) -> (tensor<16x!tile.ptr<i64>>) : i64 {
+    %n = tile.addptr %p, %step : tensor<16x!tile.ptr<i64>>, tensor<16xi32>
+    scf.yield %n : tensor<16x!tile.ptr<i64>>
+  }
+  %v = tile.splat %high : i64 -> tensor<16xi64>
+  tile.store %last, %v : tensor<16x!tile.ptr<i64>>, tensor<16xi64>
+  return
+}

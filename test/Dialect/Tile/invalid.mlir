@@ -363,6 +363,14 @@ func.func @atomic_rmw_c3_float(%p: !tile.ptr<f32>, %x: f32) {
 
 // -----
 
+func.func @atomic_rmw_c4_type(%p: !tile.ptr<f32>, %x: f32) {
+  // expected-error @below {{'tile.atomic_rmw' op result must have the type of the value, 'f32', got 'i32'}}
+  %a = tile.atomic_rmw fadd, %p, %x : !tile.ptr<f32>, f32 -> i32
+  return
+}
+
+// -----
+
 func.func @atomic_cas_c1_shape(%p: tensor<4x!tile.ptr<f32>>, %x: f32) {
   // expected-error @below {{'tile.atomic_cas' op value must have the shape of the pointer 'tensor<4x!tile.ptr<f32>>', got 'f32'}}
   %a = tile.atomic_cas %p, %x, %x : tensor<4x!tile.ptr<f32>>, f32
@@ -718,6 +726,14 @@ func.func @histogram_c1_mask(%x: tensor<4xi32>, %m: tensor<8xi1>) {
 func.func @print_c1_count(%x: f32) {
   // expected-error @below {{'tile.print' op isSigned must have one entry an operand, got 2 for 1}}
   tile.print "x", [1, 1](%x : f32)
+  return
+}
+
+// -----
+
+func.func @clamp_c1_integers(%x: tensor<4xi32>) {
+  // expected-error @below {{'tile.clamp' op operands must be floats or tiles of floats, got 'tensor<4xi32>'}}
+  %r = tile.clamp %x, %x, %x : tensor<4xi32>
   return
 }
 

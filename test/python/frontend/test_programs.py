@@ -189,3 +189,21 @@ def test_wide_and_unsigned_bounds(module):
     o = np.zeros(2, np.int64)
     kernel[(1,)](o, 1 << 40, 0x7FFFFFFF)
     assert o.tolist() == [3 * (1 << 40) + 3, 2]
+
+
+def test_unsigned_range_beyond_the_largest_signed(module):
+    kernel = module("""
+        @tz.jit
+        def k(o, p, low: tl.uint64, high: tl.uint64):
+            c = 0
+            q = p + tl.arange(0, 4)
+            for i in range(low, high):
+                c += 1
+                q += 4
+            tl.store(o, c)
+            tl.store(q, tl.arange(0, 4))
+    """).k
+    o, p = np.zeros(1, np.int64), np.full(20, -1, np.int32)
+    kernel[(1,)](o, p, (1 << 63) - 1, (1 << 63) + 2)
+    assert o[0] == 3
+    assert p.tolist() == [-1] * 12 + [0, 1, 2, 3] + [-1] * 4

@@ -17,8 +17,8 @@ static bool haveSameShape(Type lhs, Type rhs) {
          getShape(lhs) == getShape(rhs);
 }
 
-/// Both are one scalar type, or tiles of one shape and element type. Layouts are
-/// not the business of this dialect.
+/// Both are one scalar type, or tiles of one shape and element type. Layouts
+/// are not the business of this dialect.
 static bool isSame(Type lhs, Type rhs) {
   return haveSameShape(lhs, rhs) && getElementType(lhs) == getElementType(rhs);
 }
@@ -256,6 +256,16 @@ LogicalResult AtomicRMWOp::verify() {
     return emitOpError() << "'" << stringifyRMWKind(getKind()) << "' takes "
                          << (wantsFloat ? "floats" : "integers") << ", got "
                          << value;
+  if (!isSame(getType(), value)) // atomic_rmw_c4
+    return emitOpError() << "result must have the type of the value, " << value
+                         << ", got " << getType();
+  return success();
+}
+
+LogicalResult ClampOp::verify() {
+  if (!isa<FloatType>(getElementType(getType()))) // clamp_c1
+    return emitOpError() << "operands must be floats or tiles of floats, got "
+                         << getType();
   return success();
 }
 

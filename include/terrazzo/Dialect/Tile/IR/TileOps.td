@@ -361,7 +361,8 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>
     Constraints:
     * (C1) value and mask are scalars with a scalar pointer, or tiles of the pointer's shape;
     * (C2) value has the pointee type;
-    * (C3) `fadd`, `fmax` and `fmin` take floats, `exch` takes either, all others take integers.
+    * (C3) `fadd`, `fmax` and `fmin` take floats, `exch` takes either, all others take integers;
+    * (C4) the result has the type of value.
   }];
   let arguments = (ins Tile_RMWKind:$kind, Tile_PtrLike:$ptr, Tile_Value:$value, Optional<Tile_BoolLike>:$mask,
                        DefaultValuedAttr<Tile_MemSem, "::terrazzo::tile::MemSem::AcqRel">:$sem,
@@ -526,10 +527,14 @@ def Tile_ClampOp : Tile_Op<"clamp", [Pure, Elementwise, SameOperandsAndResultTyp
   let summary = "min(max(x, low), high) on floats";
   let description = [{
     A NaN in `source` gives `low` (or NaN with `propagate_nan`).
+
+    Constraints:
+    * (C1) the operands are floats or tiles of floats.
   }];
   let arguments = (ins Tile_Value:$source, Tile_Value:$low, Tile_Value:$high, UnitAttr:$propagateNan);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$source `,` $low `,` $high attr-dict `:` type($source)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
