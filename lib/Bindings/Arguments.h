@@ -13,6 +13,7 @@
 #ifndef TERRAZZO_BINDINGS_ARGUMENTS_H
 #define TERRAZZO_BINDINGS_ARGUMENTS_H
 
+#include "Place.h"
 #include "terrazzo-c/Runtime.h"
 
 #define PY_SSIZE_T_CLEAN
@@ -146,6 +147,14 @@ struct Call {
   Inline<PyObject *, 8> keep; ///< references that live until the launch ends
   bool isWarmup = false;      ///< arrays without memory are welcome
 
+  // Where the call runs, as far as it is known yet.
+  Place place;
+  const Parameter *placedBy = nullptr; ///< the array that says so, or none
+  bool usesTorch = false;              ///< a tensor of torch is on a GPU
+  bool sawShared = false; ///< an array is in memory that all devices see
+  bool hasStream = false; ///< the call says the stream
+  void *stream = nullptr;
+
   // Where the walk is, for messages.
   const Parameter *parameter = nullptr;
   Inline<Py_ssize_t, 8> path;
@@ -154,6 +163,8 @@ struct Call {
   bool encode(const Parameter &parameter, PyObject *value);
   /// Appends the words of a compile-time constant.
   bool encodeConstant(PyObject *value);
+  /// Decides where the call runs once all arguments have been seen.
+  bool settlePlace();
   /// Raises errors.`kind` with "argument 'name': message".
   bool fail(const char *kind, const char *format, ...);
 
@@ -166,8 +177,12 @@ private:
   bool encodeForeign(PyObject *value);
   bool encodeTensor(PyObject *value, bool isTorch);
   bool encodeArray(PyObject *value);
-  bool encodeArrayInterface(PyObject *interface);
+  bool encodeArrayInterface(PyObject *interface, const char *protocol);
+  bool encodeCudaInterface(PyObject *value, PyObject *interface);
   bool encodeDlpack(PyObject *value);
+  bool encodeCapsule(PyObject *capsule);
+  bool seePlace(Place found, PyObject *value);
+  bool failPlace(Place found, PyObject *value);
   bool pushPointer(DType type, const void *address, bool isReadOnly);
   void pushScalar(DType type, TzValue value, uint64_t facts);
 };

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Dlpack.h"
 #include "ObjectKind.h"
 
 #include <pybind11/numpy.h>
@@ -163,6 +164,8 @@ bool Call::encodeArray(PyObject *value) {
     return fail("ArgumentError", "arrays of dtype %s cannot be used in kernels",
                 textOf(array->descr).c_str());
   }
+  if (!seePlace({Backend::Cpu}, value))
+    return false;
   constexpr int writeable = pybind11::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return pushPointer(type, array->data, !(array->flags & writeable));
 }
@@ -172,28 +175,24 @@ static PyObject *interned(const char *text) {
 }
 
 bool Call::encodeTensor(PyObject *value, bool isTorch) {
-  static PyObject *dtypeAttr = interned("dtype"), *isCpu = interned("is_cpu"),
-                  *dataPtr = interned("data_ptr"), *device = interned("device");
-  if (kindOf(value) == ObjectKind::Mock && !isWarmup)
+  static PyObject *dtypeAttr = interned("dtype"),
+                  *dataPtr = interned("data_ptr");
+  bool isMock = kindOf(value) == ObjectKind::Mock;
+  if (isMock && !isWarmup)
     return fail("ArgumentError",
                 "a '%s' stands for an array without memory, "
                 "which only warmup() takes",
                 Py_TYPE(value)->tp_name);
-  PyObject *onCpu = PyObject_GetAttr(value, isCpu);
-  if (!onCpu && isTorch)
+  Place found;
+  if (isTorch && !placeOfTensor(value, found))
     return false;
-  if (!onCpu)
-    PyErr_Clear();
-  Py_XDECREF(onCpu); // Py_True and Py_False outlive it
-  if (onCpu == Py_False) {
-    PyObject *where = PyObject_GetAttr(value, device);
-    std::string name = where ? textOf(where) : "another device";
-    Py_XDECREF(where);
-    return fail("ArgumentError",
-                "the tensor is on device %s, expected cpu, "
-                "which the target is",
-                name.c_str());
+  if (!isTorch && !isMock) {
+    found.backend = Backend::Cpu;
+    placeOfDeviceAttribute(value, found);
   }
+  if (!isMock && !seePlace(found, value))
+    return false;
+  usesTorch |= isTorch && isGpu(found.backend);
   PyObject *dtype = PyObject_GetAttr(value, dtypeAttr);
   if (!dtype)
     return fail("ArgumentError",
@@ -221,7 +220,7 @@ bool Call::encodeTensor(PyObject *value, bool isTorch) {
 // Array protocols
 //===----------------------------------------------------------------------===//
 
-bool Call::encodeArrayInterface(PyObject *interface) {
+bool Call::encodeArrayInterface(PyObject *interface, const char *protocol) {
   PyObject *data = nullptr, *typestr = nullptr;
   if (PyDict_Check(interface)) {
     data = PyDict_GetItemString(interface, "data");
@@ -230,8 +229,8 @@ bool Call::encodeArrayInterface(PyObject *interface) {
   const char *text =
       typestr && PyUnicode_Check(typestr) ? PyUnicode_AsUTF8(typestr) : nullptr;
   if (!text || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
-    return fail("ArgumentError",
-                "its __array_interface__ does not give an address and a type");
+    return fail("ArgumentError", "its %s does not give an address and a type",
+                protocol);
   if (text[0] == '>' && std::strcmp(text + 2, "1") != 0)
     return fail("ArgumentError",
                 "a big-endian array (%s), expected native "
@@ -250,136 +249,39 @@ bool Call::encodeArrayInterface(PyObject *interface) {
                 text);
   void *pointer = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
   if (!pointer && PyErr_Occurred())
-    return fail("ArgumentError", "its __array_interface__ gives no address");
+    return fail("ArgumentError", "its %s gives no address", protocol);
   return pushPointer(type, pointer,
                      PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1);
 }
 
-namespace {
-// The layout of DLPack, which is a C ABI.
-struct DlTensor {
-  void *data;
-  int32_t deviceType, deviceId;
-  int32_t rank;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t byteOffset;
-};
-struct DlVersioned {
-  uint32_t major, minor;
-  void *context;
-  void (*deleter)(DlVersioned *);
-  uint64_t flags;
-  DlTensor tensor;
-};
-} // namespace
-
-static DType dlpackType(const DlTensor &tensor) {
-  if (tensor.lanes != 1)
-    return kNoType;
-  int step = tensor.bits == 8    ? 0
-             : tensor.bits == 16 ? 1
-             : tensor.bits == 32 ? 2
-             : tensor.bits == 64 ? 3
-                                 : -1;
-  if (step < 0)
-    return kNoType;
-  switch (tensor.code) {
-  case 0:
-    return static_cast<DType>(kI8 + step);
-  case 1:
-    return static_cast<DType>(kU8 + step);
-  case 2:
-    return step ? static_cast<DType>(step == 1 ? kF16 : kF32 + step - 2)
-                : kNoType;
-  case 4:
-    return step == 1 ? kBF16 : kNoType;
-  case 6:
-    return step == 0 ? kI1 : kNoType;
-  case 10:
-    return kF8E4NV;
-  case 11:
-    return kF8E4B8;
-  case 12:
-    return kF8E5;
-  case 13:
-    return kF8E5B16;
-  default:
-    return kNoType;
-  }
-}
-
-/// Asks for a capsule that says whether the array is read-only; older libraries
-/// do not know that question.
-static PyObject *dlpackCapsule(PyObject *value) {
-  PyObject *method = PyObject_GetAttrString(value, "__dlpack__");
-  PyObject *none = PyTuple_New(0);
-  PyObject *options = Py_BuildValue("{s:(ii)}", "max_version", 1, 1);
-  PyObject *capsule = method && none && options
-                          ? PyObject_Call(method, none, options)
-                          : nullptr;
-  if (!capsule && method && PyErr_ExceptionMatches(PyExc_TypeError)) {
-    PyErr_Clear();
-    capsule = PyObject_CallNoArgs(method);
-  }
-  Py_XDECREF(options);
-  Py_XDECREF(none);
-  Py_XDECREF(method);
-  return capsule;
-}
-
-bool Call::encodeDlpack(PyObject *value) {
-  PyObject *capsule = dlpackCapsule(value);
-  if (!capsule)
-    return fail("ArgumentError", "__dlpack__() failed: %s",
-                pendingError().c_str());
-  keep.push(capsule); // the producer frees the array with it
-  const DlTensor *tensor = nullptr;
-  bool isReadOnly = false;
-  if (PyCapsule_IsValid(capsule, "dltensor")) {
-    tensor = static_cast<DlTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
-  } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    auto *versioned = static_cast<DlVersioned *>(
-        PyCapsule_GetPointer(capsule, "dltensor_versioned"));
-    if (versioned->major != 1)
-      return fail("ArgumentError", "DLPack version %u, expected 1",
-                  versioned->major);
-    tensor = &versioned->tensor;
-    isReadOnly = versioned->flags & 1;
-  }
-  if (!tensor)
-    return fail("ArgumentError", "__dlpack__() gave no DLPack capsule");
-  // The host's memory, also where an accelerator can see it.
-  int32_t device = tensor->deviceType;
-  if (device != 1 && device != 3 && device != 11 && device != 13)
-    return fail("ArgumentError",
-                "the array is on device %d:%d (in DLPack's "
-                "numbering), expected cpu, which the target is",
-                device, tensor->deviceId);
-  DType type = dlpackType(*tensor);
-  if (type == kNoType)
-    return fail("ArgumentError",
-                "arrays of DLPack type (%d, %d bits, %d lanes) "
-                "cannot be used in kernels",
-                tensor->code, tensor->bits, tensor->lanes);
-  return pushPointer(
-      type, static_cast<const char *>(tensor->data) + tensor->byteOffset,
-      isReadOnly);
+bool Call::encodeCudaInterface(PyObject *value, PyObject *interface) {
+  Place found;
+  found.backend = place.backend == Backend::Hip ? Backend::Hip : Backend::Cuda;
+  int32_t type, device;
+  if (dlpackDevice(value, type, device) && isGpu(dlpackBackend(type)))
+    found = {dlpackBackend(type), device};
+  else
+    placeOfDeviceAttribute(value, found);
+  return seePlace(found, value) &&
+         encodeArrayInterface(interface, "__cuda_array_interface__");
 }
 
 bool Call::encodeForeign(PyObject *value) {
+  if (PyCapsule_CheckExact(value))
+    return encodeCapsule(value);
   PyObject *interface = PyObject_GetAttrString(value, "__array_interface__");
   if (interface) {
     keep.push(interface);
-    return encodeArrayInterface(interface);
+    return seePlace({Backend::Cpu}, value) &&
+           encodeArrayInterface(interface, "__array_interface__");
   }
   PyErr_Clear();
-  if (PyObject_HasAttrString(value, "__cuda_array_interface__"))
-    return fail("ArgumentError",
-                "an array of type '%s' on device cuda, expected "
-                "cpu, which the target is",
-                Py_TYPE(value)->tp_name);
+  interface = PyObject_GetAttrString(value, "__cuda_array_interface__");
+  if (interface) {
+    keep.push(interface);
+    return encodeCudaInterface(value, interface);
+  }
+  PyErr_Clear();
   if (PyObject_HasAttrString(value, "__dlpack__"))
     return encodeDlpack(value);
   if (PyObject_HasAttrString(value, "data_ptr"))
@@ -388,4 +290,91 @@ bool Call::encodeForeign(PyObject *value) {
               "an object of type '%s', expected an array, a "
               "number, None, a tuple of these, or a compile-time constant",
               Py_TYPE(value)->tp_name);
+}
+
+//===----------------------------------------------------------------------===//
+// Where arrays are
+//===----------------------------------------------------------------------===//
+
+/// The message of an array that is where the launch cannot use it.
+bool Call::failPlace(Place found, PyObject *value) {
+  const char *type = Py_TYPE(value)->tp_name;
+  std::string here = found.text();
+  if (found.backend == Backend::None) {
+    found.backend = Backend::Cuda; // for its text alone
+    PyObject *device = PyObject_GetAttrString(value, "device");
+    here = device ? textOf(device) : "another device";
+    Py_XDECREF(device);
+    PyErr_Clear();
+  }
+  if (!placedBy && place.backend != Backend::None) {
+    if (found.backend == Backend::Cpu)
+      return fail("ArgumentError",
+                  "an array of type '%s' in host memory, expected %s, which "
+                  "the target is; nothing is copied silently: move it there "
+                  "first, by tensor.to(...) of torch or "
+                  "terrazzo.testing.to_device(array)",
+                  type, place.text().c_str());
+    return fail("ArgumentError",
+                "an array of type '%s' on device %s, expected %s, which the "
+                "target is",
+                type, here.c_str(), place.text().c_str());
+  }
+  if (place.backend == Backend::None)
+    return fail("ArgumentError",
+                "an array of type '%s' on device %s, which no target is for; "
+                "expected cpu, cuda or hip",
+                type, here.c_str());
+  const char *other = PyUnicode_AsUTF8(placedBy->name);
+  std::string there = place.text();
+  if (found.backend == Backend::Cpu)
+    return fail("ArgumentError",
+                "an array of type '%s' in host memory, but argument '%s' is on "
+                "%s; move it there first, by tensor.to(...) of torch or "
+                "terrazzo.testing.to_device(array)",
+                type, other, there.c_str());
+  if (place.backend == Backend::Cpu) {
+    const char *own = PyUnicode_AsUTF8(parameter->name);
+    parameter = placedBy;
+    path.clear();
+    return fail("ArgumentError",
+                "an array in host memory, but argument '%s' is on %s; move it "
+                "there first, by tensor.to(...) of torch or "
+                "terrazzo.testing.to_device(array)",
+                own, here.c_str());
+  }
+  return fail("ArgumentError",
+              "an array of type '%s' on %s, but argument '%s' is on %s; the "
+              "arrays of a launch have to be on one device",
+              type, here.c_str(), other, there.c_str());
+}
+
+bool Call::seePlace(Place found, PyObject *value) {
+  if (found.backend == Backend::None)
+    return failPlace(found, value);
+  if (place.backend == Backend::None) {
+    place = found;
+    placedBy = parameter;
+    return true;
+  }
+  if (found.backend != place.backend)
+    return failPlace(found, value);
+  if (place.device < 0 && found.device >= 0) {
+    place.device = found.device;
+    placedBy = parameter;
+    return true;
+  }
+  return found.device == place.device || found.device < 0 ||
+         failPlace(found, value);
+}
+
+bool Call::settlePlace() {
+  if (place.backend == Backend::None) {
+    place = sawShared ? Place{Backend::Cpu} : fallbackPlace();
+    if (place.backend == Backend::None)
+      return false;
+  }
+  if (isGpu(place.backend) && place.device < 0)
+    place.device = isWarmup ? 0 : currentDevice(place.backend);
+  return true;
 }

@@ -108,9 +108,60 @@ bool terrazzo::bindings::bindArguments(const Dispatcher &state,
   return !complete || bindDefaults(state, bound);
 }
 
+static PyObject *optionAt(const Bound &bound, size_t slot) {
+  PyObject *value = slot < bound.size() ? bound[slot] : nullptr;
+  return value == Py_None ? nullptr : value;
+}
+
+/// Reads the options target, device and stream.
+static bool readPlace(const Dispatcher &state, const Bound &bound, Call &call) {
+  call.place = places().wanted;
+  if (PyObject *target = optionAt(bound, state.targetSlot)) {
+    const char *text =
+        PyUnicode_Check(target) ? PyUnicode_AsUTF8(target) : nullptr;
+    call.place = {text ? backendOf(text) : Backend::None, -1};
+    if (call.place.backend == Backend::None) {
+      PyErr_Clear();
+      PyObject *module = PyImport_ImportModule("terrazzo.driver");
+      PyObject *done =
+          module ? PyObject_CallMethod(module, "check_target", "O", target)
+                 : nullptr;
+      Py_XDECREF(module);
+      Py_XDECREF(done);
+      if (done)
+        raise("LaunchError", "option 'target' names no target of launches");
+      return false;
+    }
+  }
+  if (PyObject *device = optionAt(bound, state.deviceSlot)) {
+    long number = PyLong_Check(device) ? PyLong_AsLong(device) : -1;
+    if (number < 0 || number > 0x7fff) {
+      PyErr_Clear();
+      return failCall(state, "got an option 'device' that is no number of a "
+                             "device, such as 0");
+    }
+    call.place.device = static_cast<int32_t>(number);
+  }
+  PyObject *stream = optionAt(bound, state.streamSlot);
+  call.hasStream = stream != nullptr;
+  return !stream || streamOf(stream, call.stream);
+}
+
+/// The first word of a key: the switches of the process (8 bits), the kind of
+/// device (8), the device (16), and which text asked for the target (32).
+static uint64_t firstWord(uint64_t configuration, const Call &call) {
+  return (configuration & 0xff) |
+         static_cast<uint64_t>(call.place.backend) << 8 |
+         static_cast<uint64_t>(static_cast<uint16_t>(call.place.device + 1))
+             << 16 |
+         static_cast<uint64_t>(places().wantedWord) << 32;
+}
+
 bool terrazzo::bindings::encodeAll(const Dispatcher &state, const Bound &bound,
                                    uint64_t configuration, Call &call) {
-  call.key.push(configuration);
+  if (!readPlace(state, bound, call))
+    return false;
+  call.key.push(0); // see below
   call.key.push(state.globalsWord);
   for (size_t i = 0; i < state.parameters.size(); ++i)
     if (!call.encode(state.parameters[i], bound[i]))
@@ -118,13 +169,16 @@ bool terrazzo::bindings::encodeAll(const Dispatcher &state, const Bound &bound,
   Parameter option;
   option.isConstexpr = true;
   for (size_t i = state.parameters.size(); i < state.slotCount(); ++i) {
-    if (!bound[i])
+    if (!bound[i] || i == state.deviceSlot || i == state.streamSlot)
       continue;
     option.name = state.nameOf(i);
     call.key.push(static_cast<uint64_t>(Tag::Option) | i << 8);
     if (!call.encode(option, bound[i]))
       return false;
   }
+  if (!call.settlePlace())
+    return false;
+  call.key[0] = firstWord(configuration, call);
   return true;
 }
 

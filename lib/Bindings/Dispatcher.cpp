@@ -12,11 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dispatcher.h"
+#include "Dlpack.h"
 #include "Grid.h"
 #include "Modules.h"
 #include "ObjectKind.h"
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <pythread.h>
 #include <structmember.h>
@@ -104,10 +106,12 @@ static const TzPlan *compileMiss(PyDispatcher *self, const Bound &bound,
   PyObject *key = keyBytes(call);
   PyObject *specs = describeAll(state, bound, call);
   PyObject *options = givenOptions(state, bound);
-  PyObject *done = key && specs && options
-                       ? PyObject_CallMethod(asObject(self), "_miss", "(OOO)",
-                                             key, specs, options)
-                       : nullptr;
+  PyObject *done =
+      key && specs && options
+          ? PyObject_CallMethod(asObject(self), "_miss", "(OOOsi)", key, specs,
+                                options, backendName(call.place.backend),
+                                static_cast<int>(call.place.device))
+          : nullptr;
   Py_XDECREF(key);
   Py_XDECREF(specs);
   Py_XDECREF(options);
@@ -165,10 +169,18 @@ static bool runPlan(const TzPlan *plan, const PlanInfo &info,
     return false;
   if (process.enterHook && !callHook(process.enterHook, info.compiled, extents))
     return false;
-  if (PyThread_get_thread_ident() == process.mainThread)
+  void *stream = call.stream;
+  if (isGpu(call.place.backend)) {
+    if (!call.hasStream && !currentStream(call.place, call.usesTorch, stream))
+      return false;
+    ++places().gpuLaunches;
+    places().last = call.place;
+    places().lastStream = stream;
+  } else if (PyThread_get_thread_ident() == process.mainThread) {
     tzInterruptInstall();
+  }
   PyThreadState *thread = PyEval_SaveThread();
-  TzStatus status = tzPlanLaunch(plan, extents, nullptr, call.values.data(),
+  TzStatus status = tzPlanLaunch(plan, extents, stream, call.values.data(),
                                  call.values.size());
   PyEval_RestoreThread(thread);
   if (status != TzStatusOk) {
@@ -256,7 +268,7 @@ static PyObject *prepare(PyObject *self, PyObject *arguments) {
   return compiled;
 }
 
-/// _specialization(args, kwargs) -> (key, descriptions, options).
+/// _specialization(args, kwargs) -> (key, descriptions, options, target name).
 static PyObject *specialization(PyObject *self, PyObject *arguments) {
   PyObject *args, *kwargs;
   Bound bound;
@@ -269,9 +281,9 @@ static PyObject *specialization(PyObject *self, PyObject *arguments) {
   if (!checkGuards(reinterpret_cast<PyDispatcher *>(self)) ||
       !encodeAll(stateOf(self), bound, process.configuration, call))
     return nullptr;
-  return Py_BuildValue("(NNN)", keyBytes(call),
-                       describeAll(stateOf(self), bound, call),
-                       givenOptions(stateOf(self), bound));
+  return Py_BuildValue(
+      "(NNNs)", keyBytes(call), describeAll(stateOf(self), bound, call),
+      givenOptions(stateOf(self), bound), backendName(call.place.backend));
 }
 
 /// _bind(args, kwargs) -> {name: value} with defaults, options included.
@@ -387,11 +399,13 @@ static PyMethodDef dispatcherMethods[] = {
      "_setup(name, parameters, options, option_defaults)"},
     {"_set_guards", setGuards, METH_VARARGS, "_set_guards(guards, word)"},
     {"_insert", insert, METH_VARARGS,
-     "_insert(key, artifact, driver, compiled)"},
+     "_insert(key, artifact, driver, device, compiled) -> (registers, spills) "
+     "as "
+     "the driver says"},
     {"_find", find, METH_O, "_find(key) -> compiled kernel or None"},
     {"_prepare", prepare, METH_VARARGS, "_prepare(args, kwargs) -> compiled"},
     {"_specialization", specialization, METH_VARARGS,
-     "_specialization(args, kwargs) -> (key, descriptions, options)"},
+     "_specialization(args, kwargs) -> (key, descriptions, options, target)"},
     {"_bind", bindToDict, METH_VARARGS, "_bind(args, kwargs) -> dict"},
     {"_set_hooked", setHooked, METH_O, "_set_hooked(bool)"},
     {"_clear_plans", clearPlans, METH_NOARGS, "Forgets all compiled kernels."},
@@ -456,6 +470,56 @@ void bindDispatcher(pybind11::module_ &module) {
   module.def(
       "set_configuration", [](uint64_t word) { process.configuration = word; },
       "Sets the word that is part of every key.");
+  module.def(
+      "set_target",
+      [](const std::string &target, uint32_t word) {
+        places().wanted = {backendOf(target.c_str()), -1};
+        places().wantedWord = word;
+        places().fallback = {};
+      },
+      "Sets the target of all launches by its name, or by '' that arrays say "
+      "it; `word` tells texts with one name apart.");
+  module.def(
+      "set_current_device",
+      [](int32_t device) { places().currentDevice = device; },
+      "Sets the device of launches without arrays on a GPU.");
+  module.def(
+      "current_device",
+      [](const std::string &target) {
+        return currentDevice(backendOf(target.c_str()));
+      },
+      "The device of launches without arrays on a GPU.");
+  module.def(
+      "current_stream",
+      [](const std::string &target, int32_t device) {
+        void *stream;
+        if (!currentStream({backendOf(target.c_str()), device}, false, stream))
+          throw py::error_already_set();
+        return reinterpret_cast<uintptr_t>(stream);
+      },
+      "The address of the stream that launches go to; 0: the default one.");
+  module.def(
+      "last_gpu_launch",
+      [] {
+        const Places &now = places();
+        return py::make_tuple(now.gpuLaunches, backendName(now.last.backend),
+                              now.last.device,
+                              reinterpret_cast<uintptr_t>(now.lastStream));
+      },
+      "(how many launches there were on GPUs, target, device and stream of "
+      "the last one).");
+  module.def(
+      "make_dlpack",
+      [](const py::object &owner, uintptr_t address, int code, int bits,
+         const std::vector<int64_t> &shape, const std::string &target,
+         int32_t device) {
+        PyObject *capsule = makeDlpack(owner.ptr(), address, code, bits, shape,
+                                       {backendOf(target.c_str()), device});
+        if (!capsule)
+          throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(capsule);
+      },
+      "A DLPack capsule of contiguous memory that `owner` keeps.");
   module.def(
       "set_launch_hooks",
       [](const py::object &enter, const py::object &leave) {

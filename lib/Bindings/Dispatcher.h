@@ -43,6 +43,9 @@ struct Dispatcher {
   std::vector<Guard> guards;
   uint64_t globalsWord = 0; ///< part of the key: which state of the globals
   bool guardsReady = false, hooks = false;
+  /// The slots of the options that say where a launch runs; SIZE_MAX where a
+  /// parameter hides one.
+  size_t targetSlot = SIZE_MAX, deviceSlot = SIZE_MAX, streamSlot = SIZE_MAX;
 
   size_t slotCount() const { return parameters.size() + options.size(); }
   PyObject *nameOf(size_t slot) const {

@@ -134,6 +134,14 @@ PyObject *terrazzo::bindings::setupDispatcher(Dispatcher &state,
   Py_INCREF(defaults);
   state.optionDefaults = defaults;
   indexNames(state);
+  const std::pair<const char *, size_t *> placing[] = {
+      {"target", &state.targetSlot},
+      {"device", &state.deviceSlot},
+      {"stream", &state.streamSlot}};
+  for (size_t i = state.parameters.size(); i < state.slotCount(); ++i)
+    for (auto [text, slot] : placing)
+      if (PyUnicode_CompareWithASCIIString(state.nameOf(i), text) == 0)
+        *slot = i;
   Py_RETURN_NONE;
 }
 
@@ -189,16 +197,16 @@ void terrazzo::bindings::raiseStatus(TzStatus status) {
   Py_DECREF(module);
 }
 
-/// Loads an artifact on device 0 of a driver.
-static TzKernel *loadKernel(const char *driverName, const void *bytes,
-                            size_t size) {
+/// Loads an artifact on a device of a driver.
+static TzKernel *loadKernel(const char *driverName, int device,
+                            const void *bytes, size_t size) {
   TzDriver *driver = nullptr;
   TzKernel *kernel = nullptr;
   TzStatus status;
   PyThreadState *thread = PyEval_SaveThread();
   status = tzDriverOpen(driverName, &driver);
   if (status == TzStatusOk) {
-    status = tzKernelLoad(driver, 0, bytes, size, &kernel);
+    status = tzKernelLoad(driver, device, bytes, size, &kernel);
     tzDriverRelease(driver);
   }
   PyEval_RestoreThread(thread);
@@ -212,15 +220,18 @@ PyObject *terrazzo::bindings::insertPlan(Dispatcher &state,
                                          PyObject *arguments) {
   Py_buffer key, artifact;
   const char *driver;
+  int device;
   PyObject *compiled;
-  if (!PyArg_ParseTuple(arguments, "y*y*sO", &key, &artifact, &driver,
+  if (!PyArg_ParseTuple(arguments, "y*y*siO", &key, &artifact, &driver, &device,
                         &compiled))
     return nullptr;
-  TzKernel *kernel =
-      loadKernel(driver, artifact.buf, static_cast<size_t>(artifact.len));
+  TzResources needs{};
+  TzKernel *kernel = loadKernel(driver, device, artifact.buf,
+                                static_cast<size_t>(artifact.len));
   const TzPlan *plan = nullptr;
   if (kernel) {
     const TzArtifact *loaded = tzKernelArtifact(kernel);
+    tzArtifactResources(loaded, &needs);
     PlanInfo info;
     std::vector<uint32_t> slots;
     for (size_t i = 0, n = tzArtifactArgCount(loaded); i < n; ++i) {
@@ -245,7 +256,7 @@ PyObject *terrazzo::bindings::insertPlan(Dispatcher &state,
   PyBuffer_Release(&artifact);
   if (!plan)
     return nullptr;
-  Py_RETURN_NONE;
+  return Py_BuildValue("(II)", needs.registers, needs.spills);
 }
 
 PyObject *terrazzo::bindings::findCompiled(Dispatcher &state, PyObject *key) {

@@ -65,6 +65,8 @@ TzStatus unlocked(Action action) {
   return action();
 }
 
+void *asStream(uintptr_t stream) { return reinterpret_cast<void *>(stream); }
+
 void appendTo(const char *data, size_t size, void *out) {
   static_cast<std::string *>(out)->append(data, size);
 }
@@ -212,7 +214,8 @@ public:
                              slots.size(), &plan));
   }
 
-  void launch(const std::vector<int64_t> &grid, const py::sequence &args) {
+  void launch(const std::vector<int64_t> &grid, const py::sequence &args,
+              uintptr_t stream) {
     if (grid.size() != 3)
       throw py::value_error("expected a grid of 3 numbers, found " +
                             std::to_string(grid.size()));
@@ -228,7 +231,7 @@ public:
         throw py::error_already_set();
     }
     check(unlocked([&] {
-      return tzPlanLaunch(plan, grid.data(), nullptr, values.data(),
+      return tzPlanLaunch(plan, grid.data(), asStream(stream), values.data(),
                           values.size());
     }));
   }
@@ -243,7 +246,17 @@ private:
 class Event {
 public:
   explicit Event(TzEvent *event) : handle(event) {}
-  void record() { check(tzEventRecord(handle.get(), nullptr)); }
+  void record(uintptr_t stream) {
+    check(tzEventRecord(handle.get(), asStream(stream)));
+  }
+  void wait(uintptr_t stream) {
+    check(tzEventWait(handle.get(), asStream(stream)));
+  }
+  bool isDone() {
+    bool done = false;
+    check(tzEventQuery(handle.get(), &done));
+    return done;
+  }
   void synchronize() {
     check(unlocked([&] { return tzEventSynchronize(handle.get()); }));
   }
@@ -281,6 +294,8 @@ public:
     result["warp_size"] = facts.warpSize;
     result["max_threads"] = facts.maxThreads;
     result["cache_line_bytes"] = facts.cacheLineBytes;
+    result["cache_bytes"] = facts.cacheBytes;
+    result["driver_version"] = facts.driverVersion;
     return result;
   }
   uintptr_t alloc(size_t bytes, int32_t device) {
@@ -291,15 +306,50 @@ public:
   void free(uintptr_t memory, int32_t device) {
     check(tzDriverFree(handle.get(), device, reinterpret_cast<void *>(memory)));
   }
-  void copy(uintptr_t to, uintptr_t from, size_t bytes, int32_t device) {
+  void copy(uintptr_t to, uintptr_t from, size_t bytes, int32_t device,
+            uintptr_t stream) {
     check(unlocked([&] {
       return tzDriverCopy(handle.get(), device, reinterpret_cast<void *>(to),
-                          reinterpret_cast<const void *>(from), bytes, nullptr);
+                          reinterpret_cast<const void *>(from), bytes,
+                          asStream(stream));
     }));
   }
-  void synchronize(int32_t device) {
-    check(unlocked(
-        [&] { return tzDriverSynchronize(handle.get(), device, nullptr); }));
+  void copyAsync(uintptr_t to, uintptr_t from, size_t bytes, int32_t device,
+                 uintptr_t stream) {
+    check(unlocked([&] {
+      return tzDriverCopyAsync(
+          handle.get(), device, reinterpret_cast<void *>(to),
+          reinterpret_cast<const void *>(from), bytes, asStream(stream));
+    }));
+  }
+  void fill(uintptr_t memory, uint8_t value, size_t bytes, int32_t device,
+            uintptr_t stream) {
+    check(unlocked([&] {
+      return tzDriverFill(handle.get(), device,
+                          reinterpret_cast<void *>(memory), value, bytes,
+                          asStream(stream));
+    }));
+  }
+  void synchronize(int32_t device, uintptr_t stream) {
+    check(unlocked([&] {
+      return tzDriverSynchronize(handle.get(), device, asStream(stream));
+    }));
+  }
+  void poll(int32_t device) {
+    check(unlocked([&] { return tzDriverPoll(handle.get(), device); }));
+  }
+  std::pair<uint64_t, uint64_t> memory(int32_t device) {
+    uint64_t freeBytes = 0, totalBytes = 0;
+    check(tzDriverMemory(handle.get(), device, &freeBytes, &totalBytes));
+    return {freeBytes, totalBytes};
+  }
+  uintptr_t createStream(int32_t device) {
+    void *stream = nullptr;
+    check(tzStreamCreate(handle.get(), device, &stream));
+    return reinterpret_cast<uintptr_t>(stream);
+  }
+  void destroyStream(uintptr_t stream, int32_t device) {
+    check(tzStreamDestroy(handle.get(), device, asStream(stream)));
   }
   std::unique_ptr<Kernel> load(const py::bytes &artifact, int32_t device) {
     std::string_view view = artifact;
@@ -418,9 +468,13 @@ void bindArtifact(py::module_ &m) {
 void bindDriver(py::module_ &m) {
   py::class_<Kernel>(m, "Kernel", "An artifact loaded on a device.")
       .def("launch", &Kernel::launch, py::arg("grid"), py::arg("args"),
+           py::arg("stream") = 0,
            "Runs over a grid of 3 numbers; pointers are given as addresses.");
   py::class_<Event>(m, "Event", "A point in the work of a device.")
-      .def("record", &Event::record)
+      .def("record", &Event::record, py::arg("stream") = 0)
+      .def("wait", &Event::wait, py::arg("stream") = 0,
+           "Makes a stream wait for the point, not the caller.")
+      .def("is_done", &Event::isDone)
       .def("synchronize", &Event::synchronize)
       .def("elapsed", &Event::elapsed, py::arg("stop"),
            "Milliseconds from this event to another.");
@@ -433,8 +487,23 @@ void bindDriver(py::module_ &m) {
            "The address of new memory.")
       .def("free", &Driver::free, py::arg("memory"), py::arg("device") = 0)
       .def("copy", &Driver::copy, py::arg("to"), py::arg("from_"),
-           py::arg("bytes"), py::arg("device") = 0)
-      .def("synchronize", &Driver::synchronize, py::arg("device") = 0)
+           py::arg("bytes"), py::arg("device") = 0, py::arg("stream") = 0,
+           "Copies between host and device or within either; waits.")
+      .def("copy_async", &Driver::copyAsync, py::arg("to"), py::arg("from_"),
+           py::arg("bytes"), py::arg("device") = 0, py::arg("stream") = 0)
+      .def("fill", &Driver::fill, py::arg("memory"), py::arg("value"),
+           py::arg("bytes"), py::arg("device") = 0, py::arg("stream") = 0,
+           "Sets bytes, queued on the stream.")
+      .def("synchronize", &Driver::synchronize, py::arg("device") = 0,
+           py::arg("stream") = 0)
+      .def("poll", &Driver::poll, py::arg("device") = 0,
+           "Reports what finished kernels printed and failed at; waits for "
+           "nothing.")
+      .def("memory", &Driver::memory, py::arg("device") = 0,
+           "Bytes that are free, and all.")
+      .def("create_stream", &Driver::createStream, py::arg("device") = 0)
+      .def("destroy_stream", &Driver::destroyStream, py::arg("stream"),
+           py::arg("device") = 0)
       .def("load", &Driver::load, py::arg("artifact"), py::arg("device") = 0)
       .def("event", &Driver::event, py::arg("device") = 0);
   m.def("drivers", [] {

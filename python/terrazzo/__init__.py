@@ -17,6 +17,7 @@ import importlib
 from . import errors, knobs, language
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
 from .compiler import ASTSource, CompiledKernel, compile
+from .driver import synchronize
 from .errors import (
     ArgumentError,
     ArgumentRangeError,
@@ -49,16 +50,19 @@ __version__ = "0.1.0"
 
 # Imported when first used.
 _LAZY = ("compat", "driver", "kernels", "runtime", "testing", "tools", "trainer")
+_LAZY_NAMES = {"DeviceArray": "device", "device_array": "device"}
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "importlib"]
-__all__ += ["driver", "runtime", "testing", "tools"]
+__all__ += ["driver", "runtime", "testing", "tools", "DeviceArray", "device_array"]
 
 
 def __getattr__(name):
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})

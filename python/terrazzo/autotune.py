@@ -118,6 +118,7 @@ class Autotuner(Wrapper):
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
         self._do_bench = do_bench
+        self.use_cuda_graph = use_cuda_graph
         self._times = (25 if warmup is None else warmup, 100 if rep is None else rep)
         self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
         self.best_config = self.bench_time = None
@@ -130,8 +131,10 @@ class Autotuner(Wrapper):
         """The timer: do_bench(call, quantiles) in milliseconds."""
         if self._do_bench is not None:
             return self._do_bench
-        from .testing import do_bench
+        from .testing import do_bench, do_bench_cudagraph
 
+        if self.use_cuda_graph:
+            return lambda call, quantiles: do_bench_cudagraph(call, self._times[1], quantiles=quantiles)
         return lambda call, quantiles: do_bench(call, *self._times, quantiles=quantiles)
 
     def _reset(self, arguments, reset_only=False):
@@ -146,13 +149,14 @@ class Autotuner(Wrapper):
         self._copies = {}
 
     def key_of(self, arguments):
-        """What configurations are chosen by: the values of the key, and all dtypes."""
+        """What configurations are chosen by: the values of the key, all dtypes, and the GPU if there is one."""
         key = [arguments.get(name, self._defaults.get(name)) for name in self._known_keys]
         for name in self.arg_names:
             dtype = getattr(arguments.get(name), "dtype", None)
             if dtype is not None:
                 key.append(dtype)
-        return tuple(key)
+        place = _gpu_of(arguments)
+        return tuple(key) if place is None else (*key, place)
 
     def _bench(self, args, kwargs, config):
         clashes = [name for name in config.kwargs if name in kwargs]
@@ -241,7 +245,7 @@ class Autotuner(Wrapper):
             parts = [
                 "autotune",
                 driver.fingerprint(),
-                driver.chip(driver.target()),
+                driver.chip(_target_of(key)),
                 self.base_fn.cache_key,
                 stable_text(tuple(str(k) if hasattr(k, "itemsize") else k for k in key)),
                 *[stable_text(tuple(sorted((k, stable_text(v)) for k, v in c.all_kwargs().items()))) for c in configs],
@@ -291,6 +295,21 @@ class Autotuner(Wrapper):
     def warmup(self, *args, **kwargs):
         """Compiles all configurations for these arguments; gives the compiled kernels."""
         return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(args, kwargs)]
+
+
+def _gpu_of(arguments):
+    """The GPU of the first array that is on one, as text: "cuda:0"."""
+    for value in arguments.values():
+        text = str(getattr(value, "device", "")) if hasattr(value, "dtype") else ""
+        if text.partition(":")[0] in driver.GPUS:
+            return text
+    return None
+
+
+def _target_of(key):
+    """The target that a key of key_of is for."""
+    place = key[-1] if key and isinstance(key[-1], str) and key[-1].partition(":")[0] in driver.GPUS else None
+    return driver.wanted() or (place.partition(":")[0] if place else driver.target())
 
 
 def _seconds(timing):
@@ -348,8 +367,8 @@ def autotune(
     time, "top_k": how many, or which share, to measure}. reset_to_zero, restore_value: arrays that each measurement
     starts afresh with. pre_hook(arguments, reset_only), post_hook(arguments, exception): instead of those.
     do_bench(call, quantiles): the timer, else testing.do_bench for `warmup` and `rep` milliseconds. cache_results:
-    keeps choices on disk. use_cuda_graph has no effect. A configuration that fails is passed over; if all fail, the
-    first error is raised.
+    keeps choices on disk. use_cuda_graph: measures graphs of torch, without what the host takes. A configuration that
+    fails is passed over; if all fail, the first error is raised.
     """
 
     def decorate(fn):

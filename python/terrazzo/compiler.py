@@ -3,14 +3,17 @@
 
 import hashlib
 import os
+import re
 import tempfile
 
 from . import driver, knobs, store
 from ._terrazzo import ir
-from .errors import ArgumentError, CompileError
+from .errors import ArgumentError, CompileError, OutOfResources
 from .kernel import CompiledKernel
 from .options import checked, relevant
 from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
+
+MOST_THREADS = 1024  # of a block, on all GPUs
 
 
 def digest_of(fn, spec, options, target):
@@ -34,11 +37,22 @@ def digest_of(fn, spec, options, target):
     return hashlib.sha256("\0".join(parts).encode()).hexdigest(), stable
 
 
-def compile_specs(fn, specs, options, target=None):
-    """The compiled kernel for descriptions of all parameters, from memory, the disk, or the compiler."""
-    target = target or driver.target()
+def _check_threads(fn, options, target):
+    """An error unless a block of the target has room for the warps."""
+    required = options["num_warps"] * driver.warp_size(target)
+    if target.partition(":")[0] in driver.GPUS and required > MOST_THREADS:
+        raise OutOfResources(required, MOST_THREADS, f"threads of a block of {fn.__name__}() by num_warps")
+
+
+def compile_specs(fn, specs, options, target=None, device=0):
+    """The compiled kernel for descriptions of all parameters, from memory, the disk, or the compiler.
+
+    `target` is the process's unless given; a target without a chip means that of `device`.
+    """
+    target = driver.resolved(target or driver.target(), device)
     options = checked(options)
     options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
+    _check_threads(fn, options, target)
     spec = specialization(fn.params, specs)
     digest, stable = digest_of(fn, spec, options, target)
     known = fn.known.get(digest)
@@ -64,7 +78,11 @@ def _load(fn, spec, options, target, digest, data):
 def _build(fn, spec, options, target):
     from . import frontend
 
-    builder = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, options)
+    name, chip = driver.check_target(target)
+    # A kernel may ask about its target: "cuda:90", "hip:gfx942".
+    asked = f"cuda:{re.sub(r'[^0-9]', '', chip)}" if name == "cuda" else target if name == "hip" else "cpu"
+    facts = {**relevant(options, name), "target": asked}
+    builder = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, facts)
     try:
         return ir.compile(builder, target, "tile")
     except ir.DiagnosticError as error:
@@ -77,7 +95,12 @@ def said(error):
 
 
 def failure(error, text, name, target):
-    """A CompileError for what the compiler reports, which names a reproducer and how to run it."""
+    """A CompileError for what the compiler reports, which names a reproducer and how to run it.
+
+    What does not fit the device is an OutOfResources.
+    """
+    if "out of resource" in said(error):
+        return driver.out_of_resources(f"{said(error)} (in kernel {name})")
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     folder = os.path.join(tempfile.gettempdir(), f"terrazzo-reproducers-{os.getuid()}")
     path = os.path.join(folder, f"{name}-{digest}.mlir")
@@ -86,7 +109,9 @@ def failure(error, text, name, target):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(path, "w") as file:
             file.write(text)
-        notes.append(f"reproducer: tz-opt --tz-pipeline-{target.partition(':')[0]} {path}")
+        is_cpu = target.partition(":")[0] == "cpu"
+        command = "tz-opt --tz-pipeline-cpu" if is_cpu else f"tz-compile --target {target}"
+        notes.append(f"reproducer: {command} {path}")
     except OSError as problem:
         notes.append(f"no reproducer could be written: {problem}")
     file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
@@ -153,8 +178,7 @@ class ASTSource:
 def compile(src, target=None, options=None):
     """Compiles an ASTSource, or the text or path of a module, and gives the compiled kernel."""
     if target is not None and not isinstance(target, str):
-        target = getattr(target, "backend", target)
+        target = driver.target_text(target)
     if isinstance(src, ASTSource):
-        driver.check_target(target or driver.target())
         return compile_specs(src.fn, src.specs(), dict(options or {}), target)
     raise ArgumentError(f"compile() takes an ASTSource, found {type(src).__name__}")

@@ -133,13 +133,16 @@ class TensorWrapper:
     @property
     def device(self):
         """Where the memory is."""
-        return getattr(self.base, "device", "cpu")
+        is_gpu = hasattr(self.base, "__cuda_array_interface__")
+        found = getattr(self.base, "device", "cuda" if is_gpu else "cpu")
+        return f"cuda:{found.id}" if hasattr(found, "id") else found  # CuPy's devices
 
     def data_ptr(self):
         """The address of the first element."""
         if hasattr(self.base, "data_ptr"):
             return self.base.data_ptr()
-        return self.base.__array_interface__["data"][0]
+        name = "__array_interface__" if hasattr(self.base, "__array_interface__") else "__cuda_array_interface__"
+        return getattr(self.base, name)["data"][0]
 
     def stride(self, *args):
         """The strides of the array, in elements."""
@@ -164,6 +167,6 @@ def reinterpret(tensor, dtype):
     """The array with its elements taken as another dtype of the language, as a kernel argument."""
     if isinstance(tensor, TensorWrapper):
         return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
-    if hasattr(tensor, "data_ptr") or hasattr(tensor, "__array_interface__"):
+    if any(hasattr(tensor, name) for name in ("data_ptr", "__array_interface__", "__cuda_array_interface__")):
         return TensorWrapper(tensor, dtype)
     raise ArgumentError(f"reinterpret takes an array, found an object of type '{type(tensor).__name__}'")

@@ -5,14 +5,14 @@ import functools
 import inspect
 import threading
 
-from . import knobs
+from . import driver, knobs
 from . import language as tl
 from ._terrazzo import runtime
 from .compiler import compile_specs
 from .errors import ArgumentError
 from .host import MockTensor, UnalignedMock
 from .language.dtypes import dtype, pointer_type
-from .options import OPTIONS
+from .options import OPTIONS, PLACING
 from .specialize import parameters_of, spec_from_text, type_from_text
 
 runtime.set_language_types(tl.constexpr, dtype)
@@ -96,12 +96,12 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self._words = {}  # digest of the dependencies -> number
         self._lock = threading.RLock()
         self._pending = {}  # key -> [lock, threads that use it]
-        options = [name for name in OPTIONS if name not in self.arg_names]
+        options = [name for name in (*OPTIONS, *PLACING) if name not in self.arg_names]
         self._setup(
             fn.__name__,
             tuple(p.for_dispatcher() for p in self.params if not p.is_variadic),
             tuple(options),
-            tuple(OPTIONS[name].default for name in options),
+            tuple(OPTIONS[name].default if name in OPTIONS else None for name in options),
         )
 
     def _remember(self):
@@ -161,26 +161,32 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
             word = self._words.setdefault(self._dependencies.digest, len(self._words) + 1)
             self._set_guards(list(self._dependencies.guards), word)
 
-    def _miss(self, key, specs, options):
-        """Compiles what a call needs, once also if many threads ask for it; the base class calls it."""
+    def _miss(self, key, specs, options, backend, device):
+        """Compiles what a call needs, once also if many threads ask for it; the base class calls it.
+
+        `backend` and `device` are where the call runs: ("cpu", -1), ("cuda", 0).
+        """
         with self._lock:
             entry = self._pending.setdefault(key, [threading.RLock(), 0])
             entry[1] += 1
         try:
             with entry[0]:
                 if self._find(key) is None:
-                    self._compile_into(key, specs, options)
+                    self._compile_into(key, specs, options, backend, device)
         finally:
             with self._lock:
                 entry[1] -= 1
                 if not entry[1]:
                     self._pending.pop(key, None)
 
-    def _compile_into(self, key, specs, options):
-        compiled = compile_specs(self, specs, options)
+    def _compile_into(self, key, specs, options, backend, device):
+        device = max(device, 0)
+        compiled = compile_specs(self, specs, options, _target_of(options, backend), device)
         hooks = knobs.runtime
         hooks.kernel_load_start_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
-        self._insert(key, compiled.data, compiled.target.partition(":")[0], compiled)
+        compiled.n_regs, compiled.n_spills = self._insert(key, compiled.data, backend, device, compiled)
+        if backend in driver.GPUS:
+            driver.used.add((backend, device))
         hooks.kernel_load_end_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
         self.last = compiled
 
@@ -200,14 +206,19 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         return self[grid](*args, **kwargs)
 
     def warmup(self, *args, grid=None, **kwargs):
-        """Compiles for these arguments without a launch.
+        """Compiles for these arguments without a launch, for a GPU also where there is none.
 
         A dtype stands for an array of it, text such as "*fp32" or "i32" for a value of that type.
         """
         by_name = {p.name: p for p in self.params}
         args = [_stand_in(a, p) for a, p in zip(args, self.params)] + list(args[len(self.params) :])
         kwargs = {k: _stand_in(v, by_name[k]) if k in by_name else v for k, v in kwargs.items()}
-        return self._prepare(tuple(args), kwargs)
+        _, specs, options, backend = self._specialization(tuple(args), kwargs)
+        if backend == "cpu":
+            return self._prepare(tuple(args), kwargs)
+        # Nothing is loaded: the device may be on another machine.
+        self.last = compile_specs(self, specs, options, _target_of(options, backend))
+        return self.last
 
     def preload(self, specialization_data):
         """Kernels are found in the cache by themselves; there is nothing to be loaded by hand."""
@@ -223,6 +234,11 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
     def __reduce__(self):
         return _find_function, (self.fn.__module__, self.fn.__qualname__)
+
+
+def _target_of(options, backend):
+    """The text of the target of a call that runs on a backend."""
+    return options.get("target") or driver.wanted() or backend
 
 
 def _find_function(module, qualname):

@@ -4,47 +4,69 @@
 from collections import namedtuple
 from collections.abc import Mapping
 
+from . import ptxas
 from ._terrazzo import ir, runtime
 
-STAGES = ("tile", "vector", "llir", "asm", "obj")
+# By target, in the order in which the compiler makes them; the last one is the code.
+STAGES = {
+    "cpu": ("tile", "vector", "llir", "asm", "obj"),
+    "cuda": ("tile", "simt", "llir", "ptx"),
+    "hip": ("tile", "simt", "llir", "amdgcn", "hsaco"),
+}
+_BINARY = ("obj", "hsaco", "cubin")
+# Names that mean a stage on every target.
+_ALIASES = {"cuda": {"asm": "ptx", "obj": "ptx"}, "hip": {"asm": "amdgcn", "obj": "hsaco"}, "cpu": {}}
 
 
 class Stages(Mapping):
-    """What the compiler made of a kernel, stage by stage, as text; "obj" is the code itself, as bytes.
+    """What the compiler made of a kernel, stage by stage, as text; binary code as bytes.
 
-    Only the first stage is kept. The others are made again when they are asked for, by the same pipeline.
+    Only the first stage is kept. The others are made again when they are asked for, by the same pipeline. "asm" and
+    "obj" mean the assembly and the code on every target; "cubin" is there if ptxas is.
     """
 
     def __init__(self, compiled):
         self._compiled = compiled
         self._texts = None
+        self._backend = compiled.target.partition(":")[0]
+
+    @property
+    def _names(self):
+        names = STAGES[self._backend]
+        return (*names, "cubin") if self._backend == "cuda" and ptxas.path() else names
 
     def __getitem__(self, stage):
-        if stage not in STAGES:
-            raise KeyError(f"no stage '{stage}', expected one of {', '.join(STAGES)}")
-        if stage == "obj":
-            return bytes(self._compiled.artifact.code)
-        kept = self._compiled.artifact.stages
-        if stage in kept:
-            return kept[stage]
+        if stage == "cubin" and self._backend == "cuda":
+            return ptxas.cubin(self["ptx"], self._compiled.artifact.chip)
+        wanted, stage = stage, _ALIASES[self._backend].get(stage, stage)
+        if stage not in STAGES[self._backend]:
+            raise KeyError(f"no stage '{wanted}', expected one of {', '.join(self._names)}")
+        artifact = self._compiled.artifact
+        if stage == STAGES[self._backend][-1]:
+            code = bytes(artifact.code)
+            is_text = stage not in _BINARY and wanted != "obj"
+            return code.rstrip(b"\0").decode() if is_text else code
+        if stage in artifact.stages:
+            return artifact.stages[stage]
         if self._texts is None:
-            data = ir.compile(kept["tile"], self._compiled.target, "tile,vector,llir,asm")
+            wanted_stages = ",".join(name for name in STAGES[self._backend] if name not in _BINARY)
+            data = ir.compile(artifact.stages["tile"], self._compiled.target, wanted_stages)
             self._texts = dict(runtime.Artifact(data).stages)
         return self._texts[stage]
 
     def __iter__(self):
-        return iter(STAGES)
+        return iter(self._names)
 
     def __len__(self):
-        return len(STAGES)
+        return len(self._names)
 
 
 class CompiledKernel:
     """A kernel for one specialisation.
 
     `asm` are its stages, `metadata` its options and needs, `n_regs` and `n_spills` what the target reports (0 where it
-    has no such thing), `hash` its key in the cache. `compiled[grid](...)` launches it with the arguments of its
-    function.
+    has no such thing or does not say), `hash` its key in the cache. `compiled[grid](...)` launches it with the
+    arguments of its function.
     """
 
     def __init__(self, fn, specialization, options, target, digest, data):
@@ -78,6 +100,15 @@ class CompiledKernel:
         """The code, as bytes."""
         return self.asm["obj"]
 
+    def report(self, assemble=False):
+        """What the code needs and how it uses memory, read from the compiler's output; see report.Report.
+
+        With `assemble`, ptxas says the registers of a kernel for NVIDIA; it has to be there.
+        """
+        from .report import report
+
+        return report(self, assemble)
+
     def launch_metadata(self, grid, stream=0, *args):
         """What hooks around launches are given: a mapping with the name, the grid and what the jit function adds."""
         found = {"name": self.name, "grid": tuple(grid), "stream": stream, "hash": self.hash}
@@ -90,7 +121,8 @@ class CompiledKernel:
             names = self.fn.arg_names
             if len(args) != len(names):  # the run-time arguments alone
                 args, kwargs = (), {**self.constants, **dict(zip(self._runtime_names, args)), **kwargs}
-            kwargs.pop("stream", None)
+            if self.target.partition(":")[0] != "cpu" and "target" not in names:
+                kwargs.setdefault("target", self.target)
             options = {k: v for k, v in self.options.items() if k not in names}
             return self.fn[grid](*args, **{**options, **kwargs})
 

@@ -19,7 +19,7 @@ class Option:
 
     default: Any
     check: Callable
-    targets: tuple = ()  # where it changes the code, beside what every option of a GPU does
+    targets: tuple = ()  # where it changes the code
 
 
 def _at_least(low, power_of_two=False, optional=False):
@@ -48,40 +48,46 @@ def _any(name, value):
     return value
 
 
-_GPU = Option(None, _any)
+_GPUS = ("cuda", "hip")
+_ALL = ("cpu", *_GPUS)
+_ACCEPTED = Option(None, _any)  # known to other compilers; changes no code here
 
 OPTIONS = {
-    "num_warps": Option(4, _at_least(1, power_of_two=True)),
-    "num_stages": Option(3, _at_least(0)),
+    "num_warps": Option(4, _at_least(1, power_of_two=True), _GPUS),
+    "num_stages": Option(3, _at_least(0), _GPUS),
     "num_ctas": Option(1, _at_least(1)),
-    "maxnreg": Option(None, _at_least(1, optional=True)),
-    "debug": Option(False, _flag, ("cpu", )),
-    "sanitize_overflow": Option(False, _flag, ("cpu", )),
-    "strict": Option(False, _flag, ("cpu", )),
-    "enable_fp_fusion": Option(True, _flag, ("cpu", )),
+    "maxnreg": Option(None, _at_least(1, optional=True), _GPUS),
+    "debug": Option(False, _flag, _ALL),
+    "sanitize_overflow": Option(False, _flag, _ALL),
+    "strict": Option(False, _flag, _ALL),
+    "enable_fp_fusion": Option(True, _flag, _ALL),
     **dict.fromkeys(
         ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_cooperative_grid", "launch_pdl",
          "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs", "default_dot_input_precision",
          "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "supported_fp8_dtypes", "warp_size", "arch",
          "instrumentation_mode", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_flush_denorm", "schedule_hint",
          "instruction_sched_variant", "llvm_fn_attrs", "num_consumer_groups", "num_buffers_warp_spec",
-         "reg_dec_producer", "reg_inc_consumer"), _GPU),
+         "reg_dec_producer", "reg_inc_consumer"), _ACCEPTED),
 }  # yapf: disable
 
 
+# Options that say where a launch runs; they are no part of the code.
+PLACING = ("target", "device", "stream")
+
+
 def checked(given):
-    """All options with the values that were given or else the defaults."""
+    """All options of the code with the values that were given or else the defaults."""
     result = {name: option.default for name, option in OPTIONS.items()}
     for name, value in given.items():
+        if name in PLACING:
+            continue
         option = OPTIONS.get(name)
         if option is None:
-            raise ArgumentError(f"unknown option '{name}'; launch options are {', '.join(OPTIONS)}")
+            raise ArgumentError(f"unknown option '{name}'; launch options are {', '.join((*OPTIONS, *PLACING))}")
         result[name] = option.check(name, value)
     return result
 
 
 def relevant(options, target):
     """The options that change the code on a target ("cpu", "cuda", "hip"), by name."""
-    if target == "cpu":
-        return {name: options[name] for name, option in OPTIONS.items() if target in option.targets}
-    return dict(options)
+    return {name: options[name] for name, option in OPTIONS.items() if target in option.targets}

@@ -5,12 +5,14 @@ import functools
 import importlib
 import math
 import os
-import time
 from typing import Any
 
 import numpy as np
 
-from .errors import TerrazzoError
+from .device import DeviceArray, device_array
+from .errors import ArgumentError, TerrazzoError
+from .timers import HostTimer
+from .timers import timer_of as _timer_of
 
 
 def _quantile(sorted_times, q):
@@ -39,32 +41,37 @@ def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_m
     """Milliseconds that `fn()` takes, after `warmup` milliseconds of running, over `rep` milliseconds.
 
     `quantiles` gives these; else `return_mode` is "min", "max", "mean", "median" or "all". `grad_to_none` are tensors
-    whose `.grad` is dropped before each call.
+    whose `.grad` is dropped before each call. Where `fn` works on a GPU, the device's own events time it, and the
+    device's last cache is overwritten before each call.
     """
-    if return_mode not in ("min", "max", "mean", "median", "all"):
-        raise TerrazzoError(f"return_mode is {return_mode!r}, expected min, max, mean, median or all")
-    clock = time.perf_counter
-    start = clock()
-    fn()
-    estimate = max((clock() - start) * 1e3, 1e-4)
-    stop = clock() + warmup / 1e3
-    while clock() < stop:
-        start = clock()
-        fn()
-        estimate = max(min(estimate, (clock() - start) * 1e3), 1e-4)
-    times = []
-    for _ in range(max(1, min(int(rep / estimate), 1_000_000))):
-        for tensor in grad_to_none or ():
-            tensor.grad = None
-        start = clock()
-        fn()
-        times.append((clock() - start) * 1e3)
+    _check_mode(return_mode)
+    timer = _timer_of(fn)
+    estimate = max(timer.estimate(fn, warmup), 1e-4)
+    times = timer.times(fn, max(1, min(int(rep / estimate), 1_000_000)), grad_to_none or ())
     return _summary(times, quantiles, return_mode)
 
 
+def _check_mode(return_mode):
+    if return_mode not in ("min", "max", "mean", "median", "all"):
+        raise TerrazzoError(f"return_mode is {return_mode!r}, expected min, max, mean, median or all")
+
+
 def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean"):
-    """As do_bench: there are no CUDA graphs on this target."""
-    return do_bench(fn, 0, rep, grad_to_none, quantiles, return_mode)
+    """As do_bench, of `fn` as a CUDA graph of torch: without what the host takes to launch it.
+
+    Where `fn` works on the CPU it is do_bench.
+    """
+    _check_mode(return_mode)
+    if isinstance(_timer_of(fn), HostTimer):
+        return do_bench(fn, 0, rep, grad_to_none, quantiles, return_mode)
+    import torch
+
+    for tensor in grad_to_none or ():
+        tensor.grad = None
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        fn()
+    return do_bench(graph.replay, 5, rep, None, quantiles, return_mode)
 
 
 def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
@@ -72,11 +79,43 @@ def do_bench_proton(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, r
     return do_bench(fn, warmup, rep, grad_to_none, quantiles, return_mode)
 
 
+def to_device(x, device=None):
+    """A copy of an array, or of each array in a list, tuple or dictionary, on a device.
+
+    Arrays of numpy become a terrazzo.DeviceArray, tensors of torch tensors. `device` is such as "cuda:1"; left out, it
+    is the GPU at hand, or where there is none the CPU, and then arrays stay as they are.
+    """
+    from .device import place_of
+
+    if isinstance(x, (list, tuple)):
+        moved = [to_device(item, device) for item in x]
+        return type(x)(*moved) if hasattr(x, "_fields") else type(x)(moved)
+    if isinstance(x, dict):
+        return {key: to_device(item, device) for key, item in x.items()}
+    name, number = place_of(device)
+    if hasattr(x, "detach"):
+        return x.to("cpu" if name == "cpu" else f"cuda:{number}")
+    if not isinstance(x, (np.ndarray, DeviceArray)):
+        raise ArgumentError(f"to_device takes arrays, found an object of type '{type(x).__name__}'")
+    if name == "cpu":
+        return x.numpy() if isinstance(x, DeviceArray) and x.target != "cpu" else x
+    return device_array(x.numpy() if isinstance(x, DeviceArray) else x, device=f"{name}:{number}")
+
+
+def to_host(x):
+    """A numpy array with the values of an array wherever it is."""
+    return _as_array(x)
+
+
 def _as_array(x):
+    if isinstance(x, DeviceArray):
+        x = x.numpy()
     if hasattr(x, "detach"):
         x = x.detach().cpu()
         x = x.float() if str(x.dtype) in ("torch.bfloat16", "torch.float16") or "float8" in str(x.dtype) else x
         return x.numpy()
+    if hasattr(x, "__cuda_array_interface__") and hasattr(x, "get"):  # CuPy's
+        x = x.get()
     x = np.asarray(x)
     return x.astype(np.float32) if x.dtype.name.startswith(("bfloat", "float8", "float16")) else x
 
@@ -228,13 +267,30 @@ def _least(fn) -> float:
 
 def get_dram_gbps(device=None):
     """Bytes per nanosecond that memory delivers, measured by copying 256 MiB."""
+    from .device import place_of
+
+    name, number = place_of(device)
+    if name != "cpu":
+        source = DeviceArray(1 << 28, "int8", f"{name}:{number}")
+        other = DeviceArray(1 << 28, "int8", f"{name}:{number}")
+        # The copy waits, so the host's clock is right.
+        return 2 * source.nbytes / (HostTimer().best(lambda: other.copy_from(source)) * 1e6)
     source = np.ones(32 << 20, np.float64)
     target = np.empty_like(source)
     return 2 * source.nbytes / (_least(lambda: np.copyto(target, source)) * 1e6)
 
 
 def get_max_tensorcore_tflops(dtype, clock_rate=None, device=None):
-    """Teraflops of matrix multiplication that numpy reaches; there are no tensor cores on this target."""
+    """Teraflops of matrix multiplication: what torch reaches on a GPU, else what numpy does."""
+    from .device import place_of
+
+    name, number = place_of(device)
+    if name != "cpu":
+        import torch
+
+        kind = dtype if isinstance(dtype, torch.dtype) else torch.bfloat16
+        a = torch.randn(8192, 8192, device=f"cuda:{number}").to(kind)
+        return 2 * 8192**3 / (_least(lambda: a @ a) * 1e9)
     a = np.ones((1024, 1024), np.float32)
     return 2 * 1024**3 / (_least(lambda: a @ a) * 1e9)
 

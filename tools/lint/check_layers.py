@@ -58,11 +58,10 @@ _FOREIGN_FILES["lib/Runtime/Cpu"] += ["llvm/Config", "llvm/IR/Mangler.h", "llvm/
 PYTHON_LAYERS = [
     ["errors"],
     ["knobs", "options"],
-    ["testing"],
     ["language"],
     ["frontend", "host"],
     ["specialize"],
-    ["driver", "kernel", "store"],
+    ["device", "driver", "kernel", "ptxas", "report", "store", "testing", "timers"],
     ["compiler"],
     ["jit"],
     ["autotune"],

@@ -104,7 +104,7 @@ class RunConfig:
 class Config:
     """Everything a run depends on; written beside its log as config.yaml."""
 
-    target: Literal["cpu", "nvptx", "amdgpu"] = "cpu"
+    target: Literal["cpu", "cuda", "hip"] = "cpu"
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     train: TrainConfig = field(default_factory=TrainConfig)

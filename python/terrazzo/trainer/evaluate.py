@@ -34,7 +34,7 @@ def evaluate(model: Decoder, corpus: Corpus, config: EvalConfig, limit: int, bas
     total, count, positions = 0.0, 0, []
     batches = held_out_batches(corpus.validation, model.context, config.overlap, limit, config.batch)
     for inputs, targets, where in batches:
-        loss = model(torch.from_numpy(inputs), torch.from_numpy(targets))
+        loss = model(model.tokens(inputs), model.tokens(targets))
         total += loss.item() * len(where)
         count += len(where)
         positions.append(where)

@@ -5,6 +5,7 @@ Shapes: B batch, T tokens, W width, V vocabulary. Parameters and arithmetic are 
 knows about targets, micro-batches or optimizers.
 """
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -57,6 +58,10 @@ class Decoder(nn.Module):
         self.final_norm = nn.Parameter(torch.ones(config.width))
         if not config.tied_embeddings:
             self.unembedding = nn.Parameter(torch.empty(VOCAB, config.width))
+
+    def tokens(self, values: np.ndarray) -> torch.Tensor:
+        """Token numbers as a tensor where the parameters are."""
+        return torch.from_numpy(values).to(self.embedding.device)
 
     def logits(self, tokens_BT: torch.Tensor) -> torch.Tensor:
         """Unnormalised log-probabilities of each next token, [B, T, V]."""

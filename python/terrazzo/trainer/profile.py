@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where a training step's time goes: wall time of every kernel launch, summed by kernel name.
 
-On the CPU target a launch returns when the kernel has finished, so the time around it is the kernel's. Compilation
-happens before a launch and is not in it.
+On the CPU target a launch returns when the kernel has finished, so the time around it is the kernel's; on a GPU events
+around it take the time. Compilation happens before a launch and is not in it.
 """
 
 import time
@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+import torch
 
 from .. import knobs
 from .display import Display
@@ -27,7 +29,8 @@ class KernelProfile:
         self.steps = 0
         self.step_seconds = 0.0
         self._seen = 0
-        self._started = 0.0
+        self._started: Any = 0.0
+        self._events: list[tuple[str, Any, Any]] = []
 
     def __enter__(self) -> "KernelProfile":
         return self
@@ -40,12 +43,28 @@ class KernelProfile:
         for chain, hook in hooks:
             (chain.add if on else chain.remove)(hook)
 
+    @staticmethod
+    def _event() -> Any:
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
     def _enter(self, _: Mapping[str, Any]) -> None:
-        self._started = time.perf_counter()
+        self._started = self._event() if torch.cuda.is_initialized() else time.perf_counter()
 
     def _leave(self, launch: Mapping[str, Any]) -> None:
-        self.seconds[launch["name"]] += time.perf_counter() - self._started
         self.launches[launch["name"]] += 1
+        if isinstance(self._started, float):
+            self.seconds[launch["name"]] += time.perf_counter() - self._started
+        else:
+            self._events.append((launch["name"], self._started, self._event()))
+
+    def _collect_events(self) -> None:
+        if self._events:
+            torch.cuda.synchronize()
+        for name, start, stop in self._events:
+            self.seconds[name] += start.elapsed_time(stop) / 1e3
+        self._events.clear()
 
     @contextmanager
     def step(self) -> Iterator[None]:
@@ -60,6 +79,7 @@ class KernelProfile:
         try:
             yield
         finally:
+            self._collect_events()
             self.step_seconds += time.perf_counter() - started
             self.steps += 1
             self._watch(False)

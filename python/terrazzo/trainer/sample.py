@@ -35,8 +35,8 @@ def generate(model: Decoder, config: SampleConfig) -> str:
         window = text[-model.context :]
         padded = np.zeros((1, model.context), dtype=np.int64)
         padded[0, : len(window)] = window
-        logits = model.logits(torch.from_numpy(padded))[0, len(window) - 1]
-        token = choose(logits.numpy(), config.temperature, config.top_k, random)
+        logits = model.logits(model.tokens(padded))[0, len(window) - 1]
+        token = choose(logits.cpu().numpy(), config.temperature, config.top_k, random)
         if token == tokenizer.END:
             break
         text.append(token)

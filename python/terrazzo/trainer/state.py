@@ -14,6 +14,7 @@ from .errors import CheckpointError
 from .model import Decoder, build
 from .optimizer import AdamW
 from .schedule import Pace
+from .target import torch_device
 
 
 @dataclass
@@ -32,7 +33,7 @@ def fresh(config: Config, corpus: Corpus) -> State:
     """The state before the first step; a function of the configuration and the corpus."""
     require_windows(corpus, config.data.context)
     torch.manual_seed(config.train.seed)
-    model = build(config.model, config.data.context, config.train.seed)
+    model = build(config.model, config.data.context, config.train.seed).to(torch_device(config.target))
     return State(config, corpus, model, AdamW(model, config.train), Pace(config.train), 0)
 
 

@@ -123,7 +123,7 @@ def accumulate_gradients(state: State, order: TrainingOrder) -> float:
     total = 0.0
     for first in range(0, batch, micro):
         inputs, targets = order.sequences(state.cursor + first, micro)
-        loss = state.model(torch.from_numpy(inputs), torch.from_numpy(targets))
+        loss = state.model(state.model.tokens(inputs), state.model.tokens(targets))
         loss.backward(torch.full_like(loss, micro / batch))
         state.optimizer.collect()
         total += loss.item() * (micro / batch)

@@ -201,12 +201,12 @@ def test_helper_in_the_key(builds):
 
 def test_key_is_the_same_in_memory_and_described():
     kernel = make()
-    key, specs, options = kernel._specialization((array(), 1, 0.5), {"K": (1, "a"), "num_warps": 8})
+    key, specs, options, target = kernel._specialization((array(), 1, 0.5), {"K": (1, "a"), "num_warps": 8})
     assert specs == (
         ("ptr", "fp32", True),
         ("scalar", "int32", False, True),
         ("scalar", "fp32", False, False),
         ("const", (1, "a")),
     )
-    assert options == {"num_warps": 8}
+    assert (options, target) == ({"num_warps": 8}, "cpu")
     assert key == kernel._specialization((array(), 1, 0.25), {"K": (1, "a"), "num_warps": 8})[0]

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arrays and tolerances that the kernel tests share."""
+"""Arrays and tolerances that the kernel tests share. Every test runs on each kind of device that there is."""
+
+import importlib
+import pkgutil
 
 import numpy as np
 import pytest
+import terrazzo.kernels
 import torch
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 # Relative to the largest value: rounding of the result, a few units of the type it is stored in.
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}
@@ -18,13 +24,38 @@ def one_thread_for_torch():
     torch.set_num_threads(before)
 
 
+@pytest.fixture(params=DEVICES, autouse=True)
+def device(request):
+    """Where the tensors are that a test makes; numpy arrays stay in the host's memory."""
+    with torch.device(request.param):
+        yield request.param
+
+
+@pytest.fixture(autouse=True)
+def references_take_tensors_of_any_device(device, monkeypatch):
+    """They compute with NumPy."""
+    if device == "cpu":
+        return
+
+    def host(x):
+        return x.cpu() if isinstance(x, torch.Tensor) else x
+
+    def on_host(reference):
+        return lambda *args, **kwargs: reference(*map(host, args), **{k: host(v) for k, v in kwargs.items()})
+
+    for info in pkgutil.iter_modules(terrazzo.kernels.__path__):
+        module = importlib.import_module(f"terrazzo.kernels.{info.name}")
+        if hasattr(module, "reference"):
+            monkeypatch.setattr(module, "reference", on_host(module.reference))
+
+
 @pytest.fixture
-def normal():
+def normal(device):
     """normal(*shape, dtype=): a torch tensor of fixed random numbers."""
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator("cpu").manual_seed(0)
 
     def make(*shape, dtype=torch.float32):
-        return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+        return torch.randn(*shape, generator=generator, dtype=torch.float64, device="cpu").to(device, dtype)
 
     return make
 
@@ -34,11 +65,13 @@ def close():
     """close(have, want, factor=1): compares with an fp64 array, by the tolerance of have's dtype."""
 
     def compare(have, want, factor=1.0):
-        want = torch.as_tensor(np.asarray(want.detach() if isinstance(want, torch.Tensor) else want))
+        want = (
+            want.detach().cpu() if isinstance(want, torch.Tensor) else torch.as_tensor(np.asarray(want), device="cpu")
+        )
         tolerance = factor * TOLERANCE[have.dtype]
         assert have.shape == want.shape
         torch.testing.assert_close(
-            have.detach().double(),
+            have.detach().cpu().double(),
             want.double(),
             rtol=tolerance,
             atol=tolerance * max(1.0, float(want.abs().max()) if want.numel() else 1.0),

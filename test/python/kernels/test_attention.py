@@ -13,7 +13,7 @@ def torch_attention(q, k, v, causal=True, scale=None, slopes=None, window=None):
     x = q @ k.transpose(2, 3) * (q.shape[3] ** -0.5 if scale is None else scale)
     m, n = torch.arange(q.shape[2])[:, None], torch.arange(k.shape[2])[None, :]
     if slopes is not None:
-        x = x + slopes.double()[:, None, None] * (n - m)
+        x = x - slopes.double()[:, None, None] * (n - m).abs()
     seen = (n <= m) | (not causal)
     if window is not None:
         seen = seen & (n > m - window)
@@ -94,7 +94,7 @@ def test_large_scores(check, normal):
 
 
 def test_numpy_and_last_axis_with_a_stride(normal):
-    q, k, v = (normal(1, 2, 16, 20).transpose(2, 3).numpy() for _ in range(3))
+    q, k, v = (normal(1, 2, 16, 20).transpose(2, 3).cpu().numpy() for _ in range(3))
     o, _ = A.attention_forward(q, k, v)
     assert isinstance(o, np.ndarray)
     np.testing.assert_allclose(o, A.reference(q, k, v), rtol=1e-5, atol=2e-6)

@@ -57,7 +57,11 @@ def test_future_does_not_matter(normal):
 
 
 def test_numpy_strides_and_out(normal):
-    x, w, bias = normal(2, 6, 33).transpose(1, 2).numpy(), normal(4, 6).T.numpy(), normal(12)[::2].numpy()
+    x, w, bias = (
+        normal(2, 6, 33).transpose(1, 2).cpu().numpy(),
+        normal(4, 6).T.cpu().numpy(),
+        normal(12)[::2].cpu().numpy(),
+    )
     out = np.empty((2, 33, 6), np.float16)
     assert C.conv1d_forward(x, w, bias, "silu", out=out) is out
     y = C.conv1d_forward(x, w, bias, "silu")

@@ -19,7 +19,7 @@ def test_forward_and_gradient(shape, dtype, normal, close, gradients):
     targets = torch.arange(M) * 7 % N
     targets[M // 2] = -100 if M > 1 else 0
     loss, lse = C.cross_entropy_forward(logits, targets)
-    close(loss, C.reference(logits.double().numpy(), targets.numpy()), 2)
+    close(loss, C.reference(logits.double().cpu().numpy(), targets.cpu().numpy()), 2)
     close(lse, torch.logsumexp(logits.double(), 1))
     mean, inverse = C.cross_entropy_mean(loss, targets)
 
@@ -60,4 +60,4 @@ def test_masked_logits(normal, close):
     logits[:, :9000] = -torch.inf
     targets = torch.tensor([9000, 10000, 15000, 19999])
     loss, _ = C.cross_entropy_forward(logits, targets)
-    close(loss, C.reference(logits.double().numpy(), targets.numpy()), 2)
+    close(loss, C.reference(logits.double().cpu().numpy(), targets.cpu().numpy()), 2)

@@ -11,7 +11,7 @@ from terrazzo.kernels import gelu as G
 @pytest.mark.parametrize("approximate", ["none", "tanh"])
 def test_forward_and_gradient(approximate, dtype, normal, close, gradients):
     x, dy = 3 * normal(3, 1367, dtype=dtype), normal(3, 1367, dtype=dtype)
-    close(G.gelu(x, approximate), G.reference(x.double().numpy(), approximate))
+    close(G.gelu(x, approximate), G.reference(x.double().cpu().numpy(), approximate))
     (want,) = gradients(lambda x: torch.nn.functional.gelu(x, approximate=approximate), (x,), dy)
     close(G.gelu_backward(dy, x, approximate), want)
 

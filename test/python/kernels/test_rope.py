@@ -9,7 +9,7 @@ from terrazzo.kernels import rope as R
 
 def tables(T, half):
     angle = np.arange(T)[:, None] * 10000.0 ** (-np.arange(half) / half)
-    return torch.from_numpy(np.cos(angle)).float(), torch.from_numpy(np.sin(angle)).float()
+    return torch.tensor(np.cos(angle), dtype=torch.float32), torch.tensor(np.sin(angle), dtype=torch.float32)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)

@@ -73,9 +73,10 @@ def test_rope(normal, agree):
               normal(2, 6, 4, 8).transpose(1, 2), normal(2, 6, 2, 8).transpose(1, 2))  # fmt: skip
 
 
-@pytest.mark.parametrize("slopes", [None, torch.tensor([0.5, 0.25, 0.125, 0.0625])], ids=["plain", "alibi"])
+@pytest.mark.parametrize("slopes", [None, [0.5, 0.25, 0.125, 0.0625]], ids=["plain", "alibi"])
 def test_attention(slopes, normal, agree):
     T = 19
+    slopes = None if slopes is None else torch.tensor(slopes)
 
     def want(q, k, v):
         s = q @ k.repeat_interleave(2, 1).transpose(2, 3) * 0.3
@@ -116,13 +117,13 @@ def test_selective_scan(normal, agree):
 
 
 @pytest.mark.parametrize("family", ["transformer", "mamba"])
-def test_a_model_learns(family):
+def test_a_model_learns(family, device):
     from terrazzo.trainer import config, model, optimizer
 
     settings = config.Config()
     settings.model.family, settings.model.layers, settings.model.width = family, 1, 32
     settings.model.heads = settings.model.kv_heads = 2
-    decoder = model.build(settings.model, 16, seed=0)
+    decoder = model.build(settings.model, 16, seed=0).to(device)
     adamw = optimizer.AdamW(decoder, settings.train)
     tokens = torch.arange(33) * 5 % 17
     losses = []
