@@ -245,7 +245,7 @@ private:
   Vectors commonVector() const;
   Vectors furtherVector(ArrayRef<uint64_t> common, const Places &wide,
                         const Places &narrow) const;
-  void tryVectors(ArrayRef<uint64_t> common, ArrayRef<uint64_t> further,
+  bool tryVectors(ArrayRef<uint64_t> common, ArrayRef<uint64_t> further,
                   bool writeIsWide);
   Vectors order(ArrayRef<uint64_t> common, ArrayRef<uint64_t> further,
                 const Places &wide, const Places &narrow) const;
@@ -360,7 +360,9 @@ Vectors SwizzleSearch::order(ArrayRef<uint64_t> common,
   return offset;
 }
 
-void SwizzleSearch::tryVectors(ArrayRef<uint64_t> common,
+/// Keeps the buffer with these vectors if it is the best. True without
+/// conflicts.
+bool SwizzleSearch::tryVectors(ArrayRef<uint64_t> common,
                                ArrayRef<uint64_t> further, bool writeIsWide) {
   const Places &wide = writeIsWide ? write : read;
   const Places &narrow = writeIsWide ? read : write;
@@ -380,28 +382,30 @@ void SwizzleSearch::tryVectors(ArrayRef<uint64_t> common,
   Cost reads = costOf(moved(read), elementBytes, banks);
   std::tuple<int64_t, int64_t> cost = {writes.passes + reads.passes,
                                        writes.accesses + reads.accesses};
-  if (bestCost && *bestCost <= cost)
-    return;
-  bestCost = cost;
-  best = {std::move(offsets), 1 << writes.vectorBits, 1 << reads.vectorBits,
-          writes.conflicts, reads.conflicts};
+  if (!bestCost || cost < *bestCost) {
+    bestCost = cost;
+    best = {std::move(offsets), 1 << writes.vectorBits, 1 << reads.vectorBits,
+            writes.conflicts, reads.conflicts};
+  }
+  return !writes.conflicts && !reads.conflicts;
 }
 
 SharedLayout SwizzleSearch::run() {
   Vectors common = commonVector();
   for (size_t size = common.size() + 1; size-- > 0;) {
     ArrayRef<uint64_t> shared = ArrayRef(common).take_front(size);
+    bool isFree = false;
     for (bool writeIsWide : {true, false}) {
       Vectors further = furtherVector(shared, writeIsWide ? write : read,
                                       writeIsWide ? read : write);
-      for (size_t more = further.size() + 1; more-- > 0;) {
-        tryVectors(shared, ArrayRef(further).take_front(more), writeIsWide);
-        // Narrower vectors only help against conflicts.
-        if (!best.writeConflicts && !best.readConflicts)
-          break;
-      }
+      // Narrower vectors only help against conflicts.
+      bool found = false;
+      for (size_t more = further.size() + 1; more-- > 0 && !found;)
+        found =
+            tryVectors(shared, ArrayRef(further).take_front(more), writeIsWide);
+      isFree |= found;
     }
-    if (!best.writeConflicts && !best.readConflicts)
+    if (isFree)
       break;
   }
   return std::move(best);
