@@ -1,0 +1,312 @@
+//===- ConvertLayout.cpp - Other registers, other lanes -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// For each place (register, lane, warp) of the result, algebra gives a place of
+// the source that holds the same element: a linear map, here within a warp.
+// Lanes exchange registers in rounds, one shuffle each. What register a lane
+// has to send in a round depends on who reads it, and two lanes may not want
+// different registers of one lane in the same round. So, with all maps linear:
+//
+//   1. a lane reads in round p for its register p ^ turn(lane), with `turn`
+//      chosen such that who reads lane s is known to lane s;
+//   2. lanes put their registers in the order of the rounds (selects);
+//   3. the rounds: shuffles;
+//   4. lanes undo the turn (selects).
+//
+// Where lanes do not move, 2 is all there is. Where no turn helps, a lane reads
+// several registers and picks one.
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace terrazzo;
+using namespace terrazzo::thread;
+
+//===----------------------------------------------------------------------===//
+// Shuffles of any type
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value, 2> Lowering::toWords(Value value) {
+  Type i32 = b.getI32Type(), i64 = b.getI64Type();
+  if (isa<LLVM::LLVMPointerType>(value.getType()))
+    value = LLVM::PtrToIntOp::create(b, i64, value);
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  if (isa<FloatType>(value.getType()))
+    value = arith::BitcastOp::create(b, b.getIntegerType(width), value);
+  if (width < 32)
+    return {arith::ExtUIOp::create(b, i32, value)};
+  if (width == 32)
+    return {value};
+  Value high = arith::ShRUIOp::create(b, value, constant(32, i64));
+  return {arith::TruncIOp::create(b, i32, value),
+          arith::TruncIOp::create(b, i32, high)};
+}
+
+Value Lowering::fromWords(ValueRange words, Type type) {
+  Type i64 = b.getI64Type();
+  Value value = words.front();
+  if (words.size() == 2) {
+    Value low = arith::ExtUIOp::create(b, i64, words[0]);
+    Value high = arith::ExtUIOp::create(b, i64, words[1]);
+    high = arith::ShLIOp::create(b, high, constant(32, i64));
+    value = arith::OrIOp::create(b, low, high);
+  }
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::IntToPtrOp::create(b, type, value);
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width < 32)
+    value = arith::TruncIOp::create(b, b.getIntegerType(width), value);
+  if (isa<FloatType>(type))
+    value = arith::BitcastOp::create(b, type, value);
+  return value;
+}
+
+Value Lowering::shuffleXor(Value value, int32_t mask) {
+  SmallVector<Value, 2> words = toWords(value);
+  for (Value &word : words)
+    word = simt::ShuffleXorOp::create(b, b.getI32Type(), word, mask);
+  return fromWords(words, value.getType());
+}
+
+Value Lowering::shuffleIndex(Value value, Value lane) {
+  SmallVector<Value, 2> words = toWords(value);
+  for (Value &word : words)
+    word = simt::ShuffleIndexOp::create(b, b.getI32Type(), word, lane);
+  return fromWords(words, value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Bits of a register, a lane and a warp index.
+struct Place {
+  uint32_t reg = 0, lane = 0, warp = 0;
+  Place operator^(const Place &other) const {
+    return {reg ^ other.reg, lane ^ other.lane, warp ^ other.warp};
+  }
+};
+
+/// Vectors over GF(2), with what each was made of.
+template <typename Source>
+struct Span {
+  struct Row {
+    uint64_t vector, pivot;
+    Source source;
+  };
+  SmallVector<Row> rows;
+
+  /// What is left of `vector`; `source` takes up what was used.
+  uint64_t reduce(uint64_t vector, Source &source) const {
+    for (const Row &row : rows)
+      if (vector & row.pivot) {
+        vector ^= row.vector;
+        source = source ^ row.source;
+      }
+    return vector;
+  }
+  /// Keeps each pivot in one row only.
+  bool insert(uint64_t vector, Source source) {
+    vector = reduce(vector, source);
+    if (vector == 0)
+      return false;
+    uint64_t pivot = vector & -vector;
+    for (Row &row : rows)
+      if (row.vector & pivot) {
+        row.vector ^= vector;
+        row.source = row.source ^ source;
+      }
+    rows.push_back({vector, pivot, source});
+    return true;
+  }
+};
+
+/// A conversion within warps.
+struct Plan {
+  SmallVector<Place> registers, lanes, warps; ///< source of each result bit
+  SmallVector<uint32_t> turn;   ///< result registers, for each lane bit
+  SmallVector<uint32_t> reads;  ///< the lane read, for each lane bit
+  SmallVector<uint32_t> wants;  ///< its register, for each lane bit
+  SmallVector<uint32_t> picks;  ///< the same, where readers disagree
+  SmallVector<uint32_t> offers; ///< what a lane sends, for each bit of it
+
+  static std::optional<Plan> create(const Distribution &from,
+                                    const Distribution &to);
+  void resolveReaders();
+  template <typename T>
+  static T apply(ArrayRef<T> map, uint32_t index) {
+    T out{};
+    for (auto [bit, image] : llvm::enumerate(map))
+      if (index >> bit & 1)
+        out = out ^ image;
+    return out;
+  }
+  Place source(uint32_t reg) const { return apply<Place>(registers, reg); }
+  uint32_t offered(uint32_t lane) const {
+    return apply<uint32_t>(offers, lane);
+  }
+};
+
+} // namespace
+
+std::optional<Plan> Plan::create(const Distribution &from,
+                                 const Distribution &to) {
+  Span<Place> span;
+  for (auto [bit, basis] : llvm::enumerate(from.registers))
+    span.insert(from.pack(basis), {uint32_t{1} << bit, 0, 0});
+  for (auto [bit, basis] : llvm::enumerate(from.lanes))
+    span.insert(from.pack(basis), {0, uint32_t{1} << bit, 0});
+  for (auto [bit, basis] : llvm::enumerate(from.warps))
+    span.insert(from.pack(basis), {0, 0, uint32_t{1} << bit});
+  bool isWithinWarp = true;
+  // Copies of the source stay in their own lane and warp.
+  auto sources = [&](ArrayRef<Coords> wanted, ArrayRef<Coords> own, Place one,
+                     bool isRegister, SmallVector<Place> &out) {
+    for (auto [bit, basis] : llvm::enumerate(wanted)) {
+      Place self{one.reg << bit, one.lane << bit, one.warp << bit}, place;
+      bool isSame = bit < own.size() && own[bit] == basis;
+      if (isSame)
+        place = self;
+      else if (span.reduce(from.pack(basis), place) != 0)
+        isWithinWarp = false;
+      else if (!isRegister &&
+               llvm::all_of(own[bit], [](int32_t c) { return c == 0; }))
+        place = place ^ self;
+      isWithinWarp &= place.warp == self.warp;
+      out.push_back(place);
+    }
+  };
+  Plan plan;
+  sources(to.registers, from.registers, {1, 0, 0}, true, plan.registers);
+  sources(to.lanes, from.lanes, {0, 1, 0}, false, plan.lanes);
+  sources(to.warps, from.warps, {0, 0, 1}, false, plan.warps);
+  if (!isWithinWarp)
+    return std::nullopt;
+  plan.resolveReaders();
+  return plan;
+}
+
+void Plan::resolveReaders() {
+  turn.assign(lanes.size(), 0);
+  picks.assign(lanes.size(), 0);
+  for (const Place &place : lanes) {
+    reads.push_back(place.lane);
+    wants.push_back(place.reg);
+  }
+  Span<uint32_t> span; // lanes that are read -> readers
+  for (size_t bit = 0; bit < lanes.size(); ++bit)
+    span.insert(reads[bit], uint32_t{1} << bit);
+  Span<uint32_t> seen;
+  for (size_t bit = 0; bit < lanes.size(); ++bit) {
+    uint32_t readers = uint32_t{1} << bit;
+    if (seen.insert(reads[bit], readers))
+      continue;
+    // These readers read the same lane as those without `bit`.
+    seen.reduce(reads[bit], readers);
+    uint32_t difference = apply<uint32_t>(wants, readers);
+    if (difference == 0)
+      continue;
+    bool isResolved = false;
+    for (size_t q = 0; q < registers.size() && !isResolved; ++q) {
+      uint32_t own = 0;
+      if (span.reduce(registers[q].lane, own) == 0)
+        continue;
+      turn[bit] = uint32_t{1} << q;
+      reads[bit] ^= registers[q].lane;
+      wants[bit] ^= registers[q].reg;
+      span.insert(reads[bit], uint32_t{1} << bit);
+      isResolved = seen.insert(reads[bit], uint32_t{1} << bit);
+    }
+    if (!isResolved) {
+      picks[bit] = difference;
+      wants[bit] ^= difference;
+    }
+  }
+  // Who reads a lane says what it sends.
+  offers.assign(lanes.size(), 0);
+  for (const auto &row : seen.rows)
+    offers[llvm::Log2_64(row.pivot)] = apply<uint32_t>(wants, row.source);
+}
+
+//===----------------------------------------------------------------------===//
+// The rounds
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerConvertLayout(simt::ConvertLayoutOp op) {
+  Distribution &from = distribution(op.getSource().getType());
+  Distribution &to = distribution(op.getType());
+  std::optional<Plan> plan = Plan::create(from, to);
+  if (!plan)
+    return op.emitOpError("expected a conversion within warps, found ")
+           << op.getSource().getType() << " to " << op.getType();
+
+  // Values in the order (index ^ difference) in lanes where `bit` is set.
+  auto exchange = [&](Registers &values, Value bit, uint32_t difference) {
+    Registers before = values;
+    for (uint32_t i = 0; i < values.size(); ++i)
+      if (before[i] && before[i ^ difference] &&
+          before[i] != before[i ^ difference])
+        values[i] =
+            arith::SelectOp::create(b, bit, before[i ^ difference], before[i]);
+  };
+  Registers values(registersOf(op.getSource()));
+  SmallVector<int32_t> warpReads;
+  for (auto [bit, place] : llvm::enumerate(plan->warps)) {
+    warpReads.push_back(static_cast<int32_t>(place.lane));
+    if (uint32_t offer = place.reg ^ plan->offered(place.lane))
+      exchange(values, negated(areClear(warpId(), uint32_t{1} << bit)), offer);
+  }
+  for (auto [bit, offer] : llvm::enumerate(plan->offers))
+    if (offer)
+      exchange(values, laneBit(bit), offer);
+
+  SmallVector<int32_t> laneReads(plan->reads.begin(), plan->reads.end());
+  bool isXor = llvm::all_of(llvm::enumerate(plan->reads),
+                            [](auto entry) {
+                              return entry.value() == uint32_t{1}
+                                                          << entry.index();
+                            }) &&
+               llvm::all_of(warpReads, [](int32_t lane) { return lane == 0; });
+  Value reads = isXor ? Value() : threadPart(laneReads, warpReads, false);
+  if (!isXor && !reads)
+    reads = i32(0);
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, Value> rounds;
+  auto shuffled = [&](uint32_t reg, uint32_t lane) {
+    Value &slot = rounds[{reg, lane}];
+    if (!slot && isXor)
+      slot = lane ? shuffleXor(values[reg], static_cast<int32_t>(lane))
+                  : values[reg];
+    else if (!slot)
+      slot = shuffleIndex(values[reg],
+                          lane ? exclusiveOr(reads, i32(lane)) : reads);
+    return slot;
+  };
+  // Where readers of one lane want different registers, each reads them all.
+  auto picked = [&](auto &&self, uint32_t reg, uint32_t lane,
+                    size_t bit) -> Value {
+    while (bit < plan->picks.size() && plan->picks[bit] == 0)
+      ++bit;
+    if (bit == plan->picks.size())
+      return shuffled(reg, lane);
+    Value no = self(self, reg, lane, bit + 1);
+    Value yes = self(self, reg ^ plan->picks[bit], lane, bit + 1);
+    return arith::SelectOp::create(b, laneBit(bit), yes, no);
+  };
+  Registers received(to.numRegisters());
+  for (uint32_t round = 0; round < to.numRegisters(); ++round) {
+    Place source = plan->source(round);
+    received[round] =
+        picked(picked, source.reg ^ plan->offered(source.lane), source.lane, 0);
+  }
+  for (auto [bit, turn] : llvm::enumerate(plan->turn))
+    if (turn)
+      exchange(received, laneBit(bit), turn);
+  setEach(op.getResult(), [&](uint32_t r) { return received[r]; });
+  return success();
+}

@@ -1,0 +1,200 @@
+//===- Shape.cpp - Ops that only rename registers -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Such an op says for each element of its result which one of the source it is.
+// In the layouts that it has got, lanes and warps already hold their elements;
+// which register it is follows from the coordinates.
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace terrazzo;
+using namespace terrazzo::thread;
+
+LogicalResult Lowering::matchThreads(Operation *op, Distribution &result,
+                                     Distribution &source, CoordMap map) {
+  for (auto [ours, theirs] : {std::pair{&result.lanes, &source.lanes},
+                              std::pair{&result.warps, &source.warps}})
+    for (auto [basis, other] : llvm::zip_equal(*ours, *theirs))
+      if (map(basis) != other)
+        return op->emitOpError("expected layouts in which each thread already "
+                               "holds its elements: a simt.convert_layout is "
+                               "missing");
+  return success();
+}
+
+LogicalResult Lowering::rename(Operation *op, Value result, Value source,
+                               CoordMap map) {
+  Distribution &to = distribution(result.getType());
+  Distribution &from = distribution(source.getType());
+  if (failed(matchThreads(op, to, from, map)))
+    return failure();
+  ArrayRef<Value> registers = registersOf(source);
+  Registers now(to.numRegisters());
+  for (uint32_t r = 0; r < to.numRegisters(); ++r) {
+    std::optional<uint32_t> other = from.find(map(to.coords[r]));
+    if (!other)
+      return op->emitOpError("expected layouts in which each thread already "
+                             "holds its elements: a simt.convert_layout is "
+                             "missing");
+    now[r] = registers[*other];
+  }
+  setRegisters(result, std::move(now));
+  return success();
+}
+
+LogicalResult Lowering::lowerArange(tile::ArangeOp op) {
+  Distribution &d = distribution(op.getType());
+  auto start = static_cast<int32_t>(op.getStart());
+  setEach(op.getResult(), [&](uint32_t r) -> Value {
+    if (start == 0)
+      return coordinate(d, r, 0);
+    computeThread(d);
+    if (!d.thread[0])
+      return i32(start + d.coords[r][0]);
+    // One sum; of no sign that is known.
+    if (d.isDisjoint(0))
+      return arith::AddIOp::create(b, d.thread[0], i32(start + d.coords[r][0]),
+                                   arith::IntegerOverflowFlags::nsw);
+    return arith::AddIOp::create(b, coordinate(d, r, 0), i32(start),
+                                 arith::IntegerOverflowFlags::nsw);
+  });
+  return success();
+}
+
+LogicalResult Lowering::lowerShape(Operation *op) {
+  Value result = op->getResult(0), source = op->getOperand(0);
+  if (isa<tile::SplatOp>(op)) {
+    Value value = scalar(source);
+    setEach(result, [&](uint32_t) { return value; });
+    return success();
+  }
+  if (isa<tile::BroadcastOp>(op)) {
+    ArrayRef<int64_t> shape = tile::getShape(source.getType());
+    return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
+      Coords out(coords);
+      for (auto [coordinate, extent] : llvm::zip_equal(out, shape))
+        if (extent == 1)
+          coordinate = 0;
+      return out;
+    });
+  }
+  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
+    return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
+      Coords out(coords);
+      out.erase(out.begin() + expand.getAxis());
+      return out;
+    });
+  ArrayRef<int32_t> order = cast<tile::TransposeOp>(op).getOrder();
+  return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
+    Coords out(coords.size());
+    for (auto [dim, coordinate] : llvm::zip_equal(order, coords))
+      out[dim] = coordinate;
+    return out;
+  });
+}
+
+/// Whether row-major positions in two shapes are the same bits: extents but the
+/// first of each group of dimensions that correspond are powers of two.
+static bool isReshapeOfBits(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  int64_t i = static_cast<int64_t>(from.size()) - 1,
+          j = static_cast<int64_t>(to.size()) - 1;
+  while (i >= 0 || j >= 0) {
+    int64_t left = i >= 0 ? from[i--] : 1, right = j >= 0 ? to[j--] : 1;
+    int64_t lastLeft = left, lastRight = right;
+    while (left != right) {
+      bool growLeft = left < right;
+      if (growLeft ? i < 0 : j < 0)
+        return false;
+      // What is not the group's first extent has to be a power of two.
+      int64_t &last = growLeft ? lastLeft : lastRight;
+      if (!llvm::isPowerOf2_64(last))
+        return false;
+      last = growLeft ? from[i--] : to[j--];
+      (growLeft ? left : right) *= last;
+    }
+  }
+  return true;
+}
+
+LogicalResult Lowering::lowerReshape(tile::ReshapeOp op) {
+  auto from = cast<RankedTensorType>(op.getSource().getType());
+  auto to = cast<RankedTensorType>(op.getType());
+  if (!isReshapeOfBits(from.getShape(), to.getShape()))
+    return op.emitOpError("expected a reshape by powers of two, found ")
+           << from << " to " << to;
+  Distribution &source = distribution(from), &result = distribution(to);
+  return rename(
+      op, op.getResult(), op.getSource(), [&](ArrayRef<int32_t> coords) {
+        uint64_t packed = result.pack(coords);
+        Coords out(source.rank());
+        for (int64_t d = source.rank() - 1; d >= 0; --d) {
+          int32_t bits = source.outBits[d];
+          out[d] = static_cast<int32_t>(packed & ((uint64_t{1} << bits) - 1));
+          packed >>= bits;
+        }
+        return out;
+      });
+}
+
+LogicalResult Lowering::lowerJoin(tile::JoinOp op) {
+  Distribution &to = distribution(op.getType());
+  Distribution &from = distribution(op.getLhs().getType());
+  auto map = [](ArrayRef<int32_t> coords) {
+    return Coords(coords.drop_back());
+  };
+  bool movesThreads = to.threadMask.back() != 0;
+  if (movesThreads)
+    return op.emitOpError("expected both elements of a pair in one thread");
+  if (failed(matchThreads(op, to, from, map)))
+    return failure();
+  ArrayRef<Value> lhs = registersOf(op.getLhs()),
+                  rhs = registersOf(op.getRhs());
+  Registers now(to.numRegisters());
+  for (uint32_t r = 0; r < to.numRegisters(); ++r) {
+    std::optional<uint32_t> other = from.find(map(to.coords[r]));
+    if (!other)
+      return op.emitOpError("expected layouts in which each thread already "
+                            "holds its elements: a simt.convert_layout is "
+                            "missing");
+    now[r] = (to.coords[r].back() ? rhs : lhs)[*other];
+  }
+  setRegisters(op.getResult(), std::move(now));
+  return success();
+}
+
+LogicalResult Lowering::lowerSplit(tile::SplitOp op) {
+  Distribution &from = distribution(op.getSource().getType());
+  if (from.threadMask.back() != 0)
+    return op.emitOpError("expected both elements of a pair in one thread");
+  for (auto [index, half] : llvm::enumerate(op.getResults())) {
+    Distribution &to = distribution(half.getType());
+    auto last = [](int32_t value) {
+      return [value](ArrayRef<int32_t> coords) {
+        Coords out(coords);
+        out.push_back(value);
+        return out;
+      };
+    };
+    if (failed(matchThreads(op, to, from, last(0))))
+      return failure();
+    ArrayRef<Value> registers = registersOf(op.getSource());
+    Registers now(to.numRegisters());
+    for (uint32_t r = 0; r < to.numRegisters(); ++r) {
+      std::optional<uint32_t> other =
+          from.find(last(static_cast<int32_t>(index))(to.coords[r]));
+      if (!other)
+        return op.emitOpError("expected layouts in which each thread already "
+                              "holds its elements: a simt.convert_layout is "
+                              "missing");
+      now[r] = registers[*other];
+    }
+    setRegisters(half, std::move(now));
+  }
+  return success();
+}
