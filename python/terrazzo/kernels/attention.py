@@ -4,7 +4,7 @@
 o = softmax(scale q k^T + bias) v for each head; q, o: [B, H, T, D], k, v: [B, K, S, D] with H a multiple of K (grouped
 queries); lse: [B, H, T] fp32, the natural logarithm of each row's sum of exponentials. Query t sits at position t:
 `causal` hides the keys behind it, a `window` all but the last so many of the keys it sees, and `alibi_slopes` [H] adds
-slope * (key - query) (Press et al. 2022). A query that sees no key gives 0. D may be any size, strides too, except that
+-slope * |key - query| (Press et al. 2022). A query that sees no key gives 0. D may be any size, strides too, except that
 the last axis is copied when it has gaps; results have the memory order of their operand.
 
 Backward: one program a block of queries for dq, one a block of keys for dk and dv, which walks over the heads of the
@@ -27,7 +27,7 @@ def scores(q, k, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
     """scale q k^T + bias in base 2 for queries m [BM] and keys n [BN]; hidden ones are -inf. q: [BM, D], k: [D, BN]."""
     x = tl.dot(q, k) * (scale * LOG2E)
     if slope is not None:
-        x += (slope * LOG2E) * (n[None, :] - m[:, None]).to(tl.float32)
+        x -= (slope * LOG2E) * tl.abs(n[None, :] - m[:, None]).to(tl.float32)
     seen = n[None, :] < S
     if CAUSAL:
         seen = seen & (n[None, :] <= m[:, None])
@@ -232,7 +232,7 @@ def reference(q, k, v, causal=True, scale=None, alibi_slopes=None, window=None):
     x = (q.shape[3] ** -0.5 if scale is None else scale) * q @ k.swapaxes(2, 3)
     m, n = np.arange(q.shape[2])[:, None], np.arange(k.shape[2])[None, :]
     if alibi_slopes is not None:
-        x = x + np.asarray(alibi_slopes, np.float64)[None, :, None, None] * (n - m)
+        x = x - np.asarray(alibi_slopes, np.float64)[None, :, None, None] * np.abs(n - m)
     seen = (n <= m) | (not causal)
     if window is not None:
         seen = seen & (n > m - window)
