@@ -5,6 +5,7 @@
 
 #include "terrazzo/Layout/Builders.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -68,6 +69,11 @@ public:
     return LinearLayout::fromPacked(ins, dims, registers);
   }
 
+  LinearLayout buildBuffer(ArrayRef<uint64_t> offset) const {
+    Dim in = {kOffset, static_cast<int32_t>(offset.size())};
+    return LinearLayout::fromPacked({in}, dims, offset);
+  }
+
 private:
   SmallVector<Dim, 4> dims;
   SmallVector<int32_t, 4> used, shifts;
@@ -103,6 +109,34 @@ LinearLayout coalesced(ArrayRef<int32_t> shape, ArrayRef<int32_t> order,
   lanes.append(filler.takeInOrder(lanes, order, log2(warpSize)), 0);
   warps.append(filler.takeInOrder(warps, order, log2(numWarps)), 0);
   return filler.build(registers, lanes, warps, order);
+}
+
+LinearLayout linearBuffer(ArrayRef<int32_t> shape, ArrayRef<int32_t> order) {
+  assert(order.size() == shape.size() && "expected one value a dimension");
+  Filler filler(shape);
+  SmallVector<uint64_t, 16> offset;
+  filler.takeInOrder(offset, order, 64);
+  return filler.buildBuffer(offset);
+}
+
+LinearLayout swizzledBuffer(ArrayRef<int32_t> shape, ArrayRef<int32_t> order,
+                            int32_t elementBytes, int32_t swizzleBytes) {
+  assert(shape.size() == 2 && order.size() == 2 && "expected rank 2");
+  assert((swizzleBytes == 32 || swizzleBytes == 64 || swizzleBytes == 128) &&
+         "expected a swizzle of 32, 64 or 128 bytes");
+  assert(elementBytes <= 16 && shape[order[0]] * elementBytes >= swizzleBytes &&
+         "expected at least one row");
+  Filler filler(shape);
+  SmallVector<uint64_t, 16> offset;
+  filler.take(offset, order[0], log2(swizzleBytes) - log2(elementBytes));
+  filler.takeInOrder(offset, {order[1], order[0]}, 64);
+  // Byte bit 7 + i flips byte bit 4 + i. What is there is an element of a row.
+  for (int32_t i = 0; i < log2(swizzleBytes) - 4; ++i) {
+    size_t high = 7 + i - log2(elementBytes), low = 4 + i - log2(elementBytes);
+    if (high < offset.size())
+      offset[high] ^= offset[low];
+  }
+  return filler.buildBuffer(offset);
 }
 
 } // namespace terrazzo::layout
