@@ -579,7 +579,9 @@ LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel,
   std::string name = kernel.getSymName().str();
   kernel.setSymName(name + ".tile");
   auto now = func::FuncOp::create(b, name, b.getFunctionType(types, {}));
+  // It is a kernel of the tile dialect no more.
   now->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+  now->removeDiscardableAttr(tile::kKernelAttr);
   now.setArgAttrsAttr(b.getArrayAttr(argumentAttributes));
   now.addEntryBlock();
   Lowering lowering(b, readMachine(module), lines);
