@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Layout/Builders.h"
+#include "Bits.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
 using llvm::ArrayRef;
@@ -16,19 +16,13 @@ using llvm::StringRef;
 namespace terrazzo::layout {
 namespace {
 
-int32_t log2(int32_t size) {
-  assert(size > 0 && std::has_single_bit(static_cast<uint32_t>(size)) &&
-         "expected a power of two");
-  return std::countr_zero(static_cast<uint32_t>(size));
-}
-
 /// Hands out the bits of a tile, each dimension from its lowest, to the bits of
 /// registers, lanes and warps.
 class Filler {
 public:
   explicit Filler(ArrayRef<int32_t> shape) {
     for (unsigned i = 0; i < shape.size(); ++i)
-      dims.push_back({dimName(i), log2(shape[i])});
+      dims.push_back({dimName(i), exactLog2(shape[i])});
     used.assign(shape.size(), 0);
     int32_t shift = 0;
     shifts.resize(shape.size());
@@ -91,11 +85,11 @@ LinearLayout blocked(ArrayRef<int32_t> shape, ArrayRef<int32_t> sizePerThread,
   Filler filler(shape);
   SmallVector<uint64_t, 16> registers, lanes, warpBases;
   for (int32_t dim : order)
-    filler.take(registers, dim, log2(sizePerThread[dim]));
+    filler.take(registers, dim, exactLog2(sizePerThread[dim]));
   for (int32_t dim : order)
-    filler.take(lanes, dim, log2(threadsPerWarp[dim]));
+    filler.take(lanes, dim, exactLog2(threadsPerWarp[dim]));
   for (int32_t dim : order)
-    filler.take(warpBases, dim, log2(warps[dim]));
+    filler.take(warpBases, dim, exactLog2(warps[dim]));
   return filler.build(registers, lanes, warpBases, order);
 }
 
@@ -105,9 +99,9 @@ LinearLayout coalesced(ArrayRef<int32_t> shape, ArrayRef<int32_t> order,
   Filler filler(shape);
   SmallVector<uint64_t, 16> registers, lanes, warps;
   if (!order.empty())
-    filler.takeInOrder(registers, order.take_front(), log2(vector));
-  lanes.append(filler.takeInOrder(lanes, order, log2(warpSize)), 0);
-  warps.append(filler.takeInOrder(warps, order, log2(numWarps)), 0);
+    filler.takeInOrder(registers, order.take_front(), exactLog2(vector));
+  lanes.append(filler.takeInOrder(lanes, order, exactLog2(warpSize)), 0);
+  warps.append(filler.takeInOrder(warps, order, exactLog2(numWarps)), 0);
   return filler.build(registers, lanes, warps, order);
 }
 
@@ -128,11 +122,13 @@ LinearLayout swizzledBuffer(ArrayRef<int32_t> shape, ArrayRef<int32_t> order,
          "expected at least one row");
   Filler filler(shape);
   SmallVector<uint64_t, 16> offset;
-  filler.take(offset, order[0], log2(swizzleBytes) - log2(elementBytes));
+  filler.take(offset, order[0],
+              exactLog2(swizzleBytes) - exactLog2(elementBytes));
   filler.takeInOrder(offset, {order[1], order[0]}, 64);
   // Byte bit 7 + i flips byte bit 4 + i. What is there is an element of a row.
-  for (int32_t i = 0; i < log2(swizzleBytes) - 4; ++i) {
-    size_t high = 7 + i - log2(elementBytes), low = 4 + i - log2(elementBytes);
+  for (int32_t i = 0; i < exactLog2(swizzleBytes) - 4; ++i) {
+    size_t high = 7 + i - exactLog2(elementBytes),
+           low = 4 + i - exactLog2(elementBytes);
     if (high < offset.size())
       offset[high] ^= offset[low];
   }

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Layout/Swizzle.h"
+#include "Bits.h"
 #include "Gf2.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -71,12 +72,6 @@ Conversion classify(const LinearLayout &src, const LinearLayout &dst) {
 // Counting
 //===----------------------------------------------------------------------===//
 
-static int32_t log2(int32_t size) {
-  assert(size > 0 && std::has_single_bit(static_cast<uint32_t>(size)) &&
-         "expected a power of two");
-  return std::countr_zero(static_cast<uint32_t>(size));
-}
-
 namespace {
 
 /// A distributed layout as vectors: of the tile, or of offsets.
@@ -93,7 +88,8 @@ struct Places {
 
   /// The lanes that one pass serves, if a lane accesses `bytes` at once.
   ArrayRef<uint64_t> passLanes(int32_t bytes, const Banks &banks) const {
-    size_t bits = log2(banks.rowBytes() / std::max(bytes, banks.bankBytes));
+    size_t bits =
+        exactLog2(banks.rowBytes() / std::max(bytes, banks.bankBytes));
     return ArrayRef(lanes).take_front(std::min(bits, lanes.size()));
   }
 };
@@ -112,7 +108,7 @@ static int32_t countVectorBits(const Places &places, int32_t elementBytes,
                                const Banks &banks) {
   Span registers(places.registers);
   int32_t bits = 0,
-          maxBits = log2(std::max(1, banks.maxVectorBytes / elementBytes));
+          maxBits = exactLog2(std::max(1, banks.maxVectorBytes / elementBytes));
   auto moves = [&](uint64_t vector) { return (vector >> bits & 1) != 0; };
   while (bits < maxBits && registers.contains(uint64_t(1) << bits) &&
          llvm::none_of(places.lanes, moves) &&
@@ -129,7 +125,7 @@ static Cost costOf(const Places &places, int32_t elementBytes,
   int32_t bytes = elementBytes << cost.vectorBits;
   // The offsets that one pass touches, in whole words; how many words, and in
   // how many banks.
-  int32_t wordBits = log2(std::max(1, banks.bankBytes / elementBytes));
+  int32_t wordBits = exactLog2(std::max(1, banks.bankBytes / elementBytes));
   uint64_t rowMask =
       banks.rowBytes() / std::min(elementBytes, banks.rowBytes()) - 1;
   Span words, inBanks;
@@ -168,7 +164,7 @@ SmallVector<int32_t> accessOrder(const LinearLayout &layout,
                                  const LinearLayout &offsets, int32_t vector) {
   LinearLayout map = layout.invertAndCompose(offsets);
   ArrayRef<uint64_t> images = map.packedBases(kRegister);
-  int32_t vectorBits = log2(vector);
+  int32_t vectorBits = exactLog2(vector);
   Span span;
   for (unsigned bit = 0; bit < images.size(); ++bit)
     span.insert(images[bit], uint64_t(1) << bit);
@@ -230,8 +226,8 @@ public:
       : write(writeLayout), read(readLayout), tile(writeLayout),
         elementBytes(elementBytes), banks(banks),
         tileBits(writeLayout.totalOutBits()),
-        rowBits(log2(std::max(1, banks.rowBytes() / elementBytes))),
-        wordBits(log2(std::max(1, banks.bankBytes / elementBytes))) {
+        rowBits(exactLog2(std::max(1, banks.rowBytes() / elementBytes))),
+        wordBits(exactLog2(std::max(1, banks.bankBytes / elementBytes))) {
     for (int32_t bit = 0; bit < tileBits; ++bit)
       units.push_back(uint64_t(1) << bit);
   }
@@ -269,7 +265,7 @@ Vectors SwizzleSearch::commonVector() const {
   Span moved(fixed(write));
   complete(moved, fixed(read));
   Vectors common = complete(moved, both);
-  size_t maxBits = log2(std::max(1, banks.maxVectorBytes / elementBytes));
+  size_t maxBits = exactLog2(std::max(1, banks.maxVectorBytes / elementBytes));
   common.resize(std::min({common.size(), maxBits, size_t(rowBits)}));
   return common;
 }
@@ -283,7 +279,7 @@ Vectors SwizzleSearch::furtherVector(ArrayRef<uint64_t> common,
   complete(wideMoved, common);
   complete(allMoved, fixed(narrow));
   llvm::sort(candidates);
-  size_t maxBits = log2(std::max(1, banks.maxVectorBytes / elementBytes));
+  size_t maxBits = exactLog2(std::max(1, banks.maxVectorBytes / elementBytes));
   maxBits = std::min(maxBits, size_t(rowBits));
   for (uint64_t vector : candidates) {
     if (common.size() + further.size() >= maxBits)
