@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Names of targets, what there is on a machine without a device, and options of the code by target."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import terrazzo as tz
+import terrazzo.language as tl
+from terrazzo import driver, options
+
+CHIPS = ("cuda:sm_90a", "hip:gfx942")
+
+
+def python(code, **environment):
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(tz.__file__)), **environment}
+    done = subprocess.run([sys.executable, "-c", code], env=env, text=True, capture_output=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_names():
+    assert driver.check_target("cpu") == ("cpu", "")
+    assert driver.check_target("cuda:sm_90a") == ("cuda", "sm_90a")
+    assert driver.check_target("cuda:90") == ("cuda", "sm_90a")
+    assert driver.check_target("cuda:80") == ("cuda", "sm_80")
+    assert driver.check_target("hip:gfx942") == ("hip", "gfx942")
+    with pytest.raises(tz.LaunchError, match="no target 'nvptx', expected one of: cpu, cuda, hip, or one with a chip"):
+        driver.check_target("nvptx")
+
+
+def test_target_of_the_process():
+    assert driver.wanted() is None
+    with driver.using("hip:gfx942"):
+        assert (driver.wanted(), driver.target(), driver.default_name()) == ("hip:gfx942", "hip:gfx942", "hip")
+        with driver.using("cpu"):
+            assert driver.target() == "cpu"
+        assert driver.target() == "hip:gfx942"
+    with pytest.raises(tz.LaunchError, match="no target 'abacus'"):
+        driver.set_target("abacus")
+    assert driver.wanted() is None
+
+
+def test_target_of_the_environment():
+    show = "import terrazzo as tz; print(tz.driver.target(), tz.driver.driver.active.get_current_target())"
+    text = python(show, TERRAZZO_TARGET="cuda:sm_90a")
+    assert text.startswith("cuda:sm_90a GPUTarget(backend='cuda', arch=90, warp_size=32)"), text
+    text = python(show, TERRAZZO_TARGET="hip:gfx942")
+    assert text.startswith("hip:gfx942 GPUTarget(backend='hip', arch='gfx942', warp_size=64)"), text
+
+
+def test_warp_sizes():
+    sizes = {"cpu": 1, "cuda:sm_90a": 32, "hip:gfx942": 64, "hip:gfx90a": 64, "hip:gfx1100": 32, "hip:gfx1201": 32}
+    assert {name: driver.warp_size(name) for name in sizes} == sizes
+
+
+def test_targets_of_other_tools():
+    assert driver.target_text(driver.Target("cuda", 90, 32)) == "cuda:90"
+    assert driver.target_text(driver.Target("hip", "gfx942", 64)) == "hip:gfx942"
+    assert driver.target_text(driver.Target("cpu", "x", 1)) == "cpu"
+
+
+@pytest.mark.parametrize("name", ["cuda", "hip"])
+def test_no_device(name):
+    if driver.is_available(name):
+        pytest.skip("this machine has such a device")
+    with pytest.raises(tz.LaunchError, match=name):
+        tz.device_array(4, device=name)
+    with pytest.raises(tz.LaunchError, match=name):
+        driver.chip(name)
+
+
+def test_options_that_are_code():
+    given = options.checked({"num_warps": 8, "num_stages": 2, "maxnreg": 64, "waves_per_eu": 2, "target": "cpu"})
+    assert "target" not in given
+    assert "num_warps" not in options.relevant(given, "cpu")
+    for name in ("cuda", "hip"):
+        found = options.relevant(given, name)
+        assert (found["num_warps"], found["num_stages"], found["maxnreg"]) == (8, 2, 64)
+        assert set(options.relevant(given, "cpu")) < set(found)
+
+
+@tz.jit
+def nothing(x_ptr, n):
+    pass
+
+
+@pytest.mark.parametrize(("target", "warps", "threads"), [("cuda:sm_90a", 64, 2048), ("hip:gfx942", 32, 2048)])
+def test_too_many_warps(target, warps, threads):
+    with pytest.raises(tz.OutOfResources, match=f"threads of a block of nothing.*required: {threads}.*1024") as caught:
+        nothing.warmup(tl.float32, 4, target=target, num_warps=warps)
+    assert (caught.value.required, caught.value.limit) == (threads, 1024)
+    nothing.warmup(tl.float32, 4, target="cpu", num_warps=warps)
+
+
+def test_numbers_are_read_from_messages():
+    error = driver.out_of_resources("out of resources: shared memory: required 300000 bytes, the limit is 232448")
+    assert (error.required, error.limit) == (300000, 232448)
+    assert isinstance(error, tz.OutOfResources)
+    with pytest.raises(tz.OutOfResources, match="shared memory"):
+        driver.raise_status("out of resources", "needs 300000 bytes of shared memory, at most 1000", *[None] * 4, ())
+
+
+def test_synchronize_of_nothing():
+    tz.synchronize()
+    with pytest.raises(tz.LaunchError, match="no target 'abacus'"):
+        tz.synchronize("abacus:0")
