@@ -11,7 +11,6 @@
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
-using llvm::StringRef;
 
 namespace terrazzo::layout {
 namespace {

@@ -68,7 +68,7 @@ static int findDim(ArrayRef<Dim> dims, StringRef name) {
 // Construction
 //===----------------------------------------------------------------------===//
 
-static int32_t sumBits(ArrayRef<Dim> dims) {
+static int32_t totalBits(ArrayRef<Dim> dims) {
   int32_t bits = 0;
   for (const Dim &dim : dims)
     bits += dim.bits;
@@ -77,59 +77,60 @@ static int32_t sumBits(ArrayRef<Dim> dims) {
 
 static std::string quoted(StringRef name) { return "'" + name.str() + "'"; }
 
+/// What is wrong with a basis; empty if nothing.
+static std::string checkBasis(ArrayRef<int32_t> basis, ArrayRef<Dim> outs,
+                              StringRef in, unsigned bit) {
+  auto where = [&] {
+    return " of bit " + std::to_string(bit) + " of input " + quoted(in);
+  };
+  if (basis.size() != outs.size())
+    return "expected a basis of " + std::to_string(outs.size()) +
+           " coordinates, found " + std::to_string(basis.size()) + where();
+  for (unsigned i = 0; i < basis.size(); ++i)
+    if (basis[i] < 0 || basis[i] >= outs[i].size())
+      return "expected a coordinate in [0, " + std::to_string(outs[i].size()) +
+             "), found " + std::to_string(basis[i]) + " in output " +
+             quoted(outs[i].name) + where();
+  return "";
+}
+
+/// The same for a dimension that joins `dims`; `what` is "input" or "output".
+static std::string checkDim(StringRef name, int64_t bits, ArrayRef<Dim> dims,
+                            const std::string &what) {
+  if (findDim(dims, name) >= 0)
+    return "expected distinct " + what + "s, found " + quoted(name) + " twice";
+  if (bits < 0 || bits > kMaxDimBits)
+    return "expected " + what + " " + quoted(name) +
+           " to have 0 to 30 bits, found " + std::to_string(bits);
+  int64_t total = totalBits(dims) + bits;
+  if (total > kMaxBits)
+    return "expected at most 63 " + what + " bits, found " +
+           std::to_string(total) + " up to " + what + " " + quoted(name);
+  return "";
+}
+
 std::optional<LinearLayout> LinearLayout::tryCreate(ArrayRef<InSpec> inSpecs,
                                                     ArrayRef<OutSpec> outSpecs,
                                                     std::string &error) {
   LinearLayout result;
-  auto fail = [&](std::string message) {
-    error = std::move(message);
-    return std::nullopt;
-  };
-  int32_t outTotal = 0, inTotal = 0;
   for (const auto &[name, bits] : outSpecs) {
-    if (result.hasOut(name))
-      return fail("expected distinct outputs, found " + quoted(name) +
-                  " twice");
-    if (bits < 0 || bits > kMaxDimBits)
-      return fail("expected output " + quoted(name) +
-                  " to have 0 to 30 bits, "
-                  "found " +
-                  std::to_string(bits));
-    outTotal += bits;
+    error = checkDim(name, bits, result.outs, "output");
+    if (!error.empty())
+      return std::nullopt;
     result.outs.push_back({intern(name), bits});
   }
-  if (outTotal > kMaxBits)
-    return fail("expected at most 63 output bits, found " +
-                std::to_string(outTotal));
   for (const auto &[name, inBases] : inSpecs) {
-    if (result.hasIn(name))
-      return fail("expected distinct inputs, found " + quoted(name) + " twice");
-    if (inBases.size() > kMaxDimBits)
-      return fail("expected input " + quoted(name) +
-                  " to have at most 30 "
-                  "bits, found " +
-                  std::to_string(inBases.size()));
-    inTotal += static_cast<int32_t>(inBases.size());
-    if (inTotal > kMaxBits)
-      return fail("expected at most 63 input bits, found more at input " +
-                  quoted(name));
+    auto bits = static_cast<int64_t>(inBases.size());
+    error = checkDim(name, bits, result.ins, "input");
+    if (!error.empty())
+      return std::nullopt;
     for (unsigned bit = 0; bit < inBases.size(); ++bit) {
-      const Basis &basis = inBases[bit];
-      std::string where =
-          " of bit " + std::to_string(bit) + " of input " + quoted(name);
-      if (basis.size() != outSpecs.size())
-        return fail("expected a basis of " + std::to_string(outSpecs.size()) +
-                    " coordinates, found " + std::to_string(basis.size()) +
-                    where);
-      for (unsigned i = 0; i < basis.size(); ++i)
-        if (basis[i] < 0 || basis[i] >= result.outs[i].size())
-          return fail("expected a coordinate in [0, " +
-                      std::to_string(result.outs[i].size()) + "), found " +
-                      std::to_string(basis[i]) + " in output " +
-                      quoted(result.outs[i].name) + where);
-      result.bases.push_back(result.packOut(basis));
+      error = checkBasis(inBases[bit], result.outs, name, bit);
+      if (!error.empty())
+        return std::nullopt;
+      result.bases.push_back(result.packOut(inBases[bit]));
     }
-    result.ins.push_back({intern(name), static_cast<int32_t>(inBases.size())});
+    result.ins.push_back({intern(name), static_cast<int32_t>(bits)});
   }
   return result;
 }
@@ -145,9 +146,9 @@ LinearLayout::LinearLayout(ArrayRef<InSpec> inSpecs,
 LinearLayout LinearLayout::fromPacked(ArrayRef<Dim> inDims,
                                       ArrayRef<Dim> outDims,
                                       ArrayRef<uint64_t> packed) {
-  assert(sumBits(inDims) == static_cast<int32_t>(packed.size()) &&
+  assert(totalBits(inDims) == static_cast<int32_t>(packed.size()) &&
          packed.size() <= kMaxBits && "expected one basis an input bit");
-  assert(sumBits(outDims) <= kMaxBits && "expected at most 63 output bits");
+  assert(totalBits(outDims) <= kMaxBits && "expected at most 63 output bits");
   LinearLayout result;
   for (const Dim &dim : inDims)
     result.ins.push_back({intern(dim.name), dim.bits});
@@ -156,7 +157,7 @@ LinearLayout LinearLayout::fromPacked(ArrayRef<Dim> inDims,
   result.bases.assign(packed.begin(), packed.end());
   assert(llvm::all_of(packed,
                       [&](uint64_t basis) {
-                        return !(basis & ~lowMask(sumBits(outDims)));
+                        return !(basis & ~lowMask(totalBits(outDims)));
                       }) &&
          "expected bases inside the outputs");
   return result;
@@ -191,32 +192,33 @@ static SmallVector<Dim, 4> concatenate(ArrayRef<Dim> lo, ArrayRef<Dim> hi) {
   return dims;
 }
 
+/// An output of `from`, each coordinate moved to the output of the same name
+/// here, times the size of that output in `below`.
+uint64_t LinearLayout::embed(uint64_t packed, const LinearLayout &from,
+                             const LinearLayout *below) const {
+  uint64_t moved = 0;
+  for (unsigned i = 0; i < from.outs.size(); ++i) {
+    uint64_t part = packed >> from.outShift(i) & lowMask(from.outs[i].bits);
+    if (!part)
+      continue;
+    StringRef name = from.outs[i].name;
+    moved |=
+        part << (outShift(outIndex(name)) + (below ? below->outBits(name) : 0));
+  }
+  return moved;
+}
+
 LinearLayout LinearLayout::operator*(const LinearLayout &hi) const {
   LinearLayout result;
   result.ins = concatenate(ins, hi.ins);
   result.outs = concatenate(outs, hi.outs);
-  assert(sumBits(result.ins) <= kMaxBits && sumBits(result.outs) <= kMaxBits &&
-         "expected at most 63 bits");
-  // Moves each output of a packed word to its place in the result.
-  auto moveBases = [&](const LinearLayout &from, const LinearLayout *below,
-                       StringRef in) {
-    for (uint64_t basis : from.packedBases(in)) {
-      uint64_t moved = 0;
-      for (unsigned i = 0; i < from.outs.size(); ++i) {
-        StringRef name = from.outs[i].name;
-        uint64_t part = basis >> from.outShift(i) & lowMask(from.outs[i].bits);
-        int32_t shift = result.outShift(result.findOut(name));
-        if (below)
-          shift += below->outBits(name);
-        if (part)
-          moved |= part << shift;
-      }
-      result.bases.push_back(moved);
-    }
-  };
+  assert(totalBits(result.ins) <= kMaxBits &&
+         totalBits(result.outs) <= kMaxBits && "expected at most 63 bits");
   for (const Dim &dim : result.ins) {
-    moveBases(*this, nullptr, dim.name);
-    moveBases(hi, this, dim.name);
+    for (uint64_t basis : packedBases(dim.name))
+      result.bases.push_back(result.embed(basis, *this));
+    for (uint64_t basis : hi.packedBases(dim.name))
+      result.bases.push_back(result.embed(basis, hi, this));
   }
   return result;
 }
@@ -225,20 +227,20 @@ LinearLayout LinearLayout::operator*(const LinearLayout &hi) const {
 // Shape and values
 //===----------------------------------------------------------------------===//
 
-int LinearLayout::findIn(StringRef name) const { return findDim(ins, name); }
-int LinearLayout::findOut(StringRef name) const { return findDim(outs, name); }
+int LinearLayout::inIndex(StringRef name) const { return findDim(ins, name); }
+int LinearLayout::outIndex(StringRef name) const { return findDim(outs, name); }
 
 int32_t LinearLayout::inBits(StringRef name) const {
-  int index = findIn(name);
+  int index = inIndex(name);
   return index < 0 ? 0 : ins[index].bits;
 }
 
 int32_t LinearLayout::outBits(StringRef name) const {
-  int index = findOut(name);
+  int index = outIndex(name);
   return index < 0 ? 0 : outs[index].bits;
 }
 
-int32_t LinearLayout::totalOutBits() const { return sumBits(outs); }
+int32_t LinearLayout::totalOutBits() const { return totalBits(outs); }
 
 SmallVector<int32_t, 4> LinearLayout::outShape() const {
   return llvm::map_to_vector<4>(outs,
@@ -246,15 +248,15 @@ SmallVector<int32_t, 4> LinearLayout::outShape() const {
 }
 
 int32_t LinearLayout::inShift(unsigned index) const {
-  return sumBits(ArrayRef(ins).take_front(index));
+  return totalBits(ArrayRef(ins).take_front(index));
 }
 
 int32_t LinearLayout::outShift(unsigned index) const {
-  return sumBits(ArrayRef(outs).drop_front(index + 1));
+  return totalBits(ArrayRef(outs).drop_front(index + 1));
 }
 
 ArrayRef<uint64_t> LinearLayout::packedBases(StringRef in) const {
-  int index = findIn(in);
+  int index = inIndex(in);
   if (index < 0)
     return {};
   return ArrayRef(bases).slice(inShift(index), ins[index].bits);
@@ -280,7 +282,7 @@ LinearLayout::Basis LinearLayout::unpackOut(uint64_t packed) const {
   return coordinates;
 }
 
-uint64_t LinearLayout::flattenIn(ArrayRef<int32_t> inputs) const {
+uint64_t LinearLayout::flattenInputs(ArrayRef<int32_t> inputs) const {
   assert(inputs.size() == ins.size() && "expected one an input");
   uint64_t flat = 0;
   for (unsigned i = ins.size(); i-- > 0;) {
@@ -291,7 +293,7 @@ uint64_t LinearLayout::flattenIn(ArrayRef<int32_t> inputs) const {
   return flat;
 }
 
-SmallVector<int32_t, 4> LinearLayout::unflattenIn(uint64_t flat) const {
+SmallVector<int32_t, 4> LinearLayout::unflattenInputs(uint64_t flat) const {
   SmallVector<int32_t, 4> inputs;
   for (const Dim &dim : ins) {
     inputs.push_back(static_cast<int32_t>(flat & lowMask(dim.bits)));
@@ -308,7 +310,7 @@ uint64_t LinearLayout::applyPacked(uint64_t flatInput) const {
 }
 
 SmallVector<int32_t, 4> LinearLayout::apply(ArrayRef<int32_t> inputs) const {
-  return unpackOut(applyPacked(flattenIn(inputs)));
+  return unpackOut(applyPacked(flattenInputs(inputs)));
 }
 
 LinearLayout::Basis LinearLayout::basis(StringRef in, int32_t bit) const {
@@ -316,7 +318,7 @@ LinearLayout::Basis LinearLayout::basis(StringRef in, int32_t bit) const {
 }
 
 int32_t LinearLayout::basis(StringRef in, int32_t bit, StringRef out) const {
-  int index = findOut(out);
+  int index = outIndex(out);
   assert(index >= 0 && "no such output");
   return static_cast<int32_t>(packedBases(in)[bit] >> outShift(index) &
                               lowMask(outs[index].bits));
@@ -352,7 +354,7 @@ static SmallVector<uint64_t, 16> asFlatInputs(const LinearLayout &layout,
   assert(layout.numOuts() == outer.numIns() && "expected the same dimensions");
   SmallVector<int32_t, 4> shifts;
   for (const Dim &dim : layout.outDims()) {
-    int index = outer.findIn(dim.name);
+    int index = outer.inIndex(dim.name);
     assert(index >= 0 && outer.inDims()[index].bits == dim.bits &&
            "expected the inputs of the outer layout to be our outputs");
     shifts.push_back(outer.inShift(index));
@@ -445,7 +447,7 @@ LinearLayout LinearLayout::invertAndCompose(const LinearLayout &dst) const {
   SmallVector<uint64_t, 16> flats;
   unsigned flatBit = 0;
   for (const Dim &dim : ins) {
-    int same = dst.findIn(dim.name);
+    int same = dst.inIndex(dim.name);
     for (int32_t bit = 0; bit < dim.bits; ++bit, ++flatBit) {
       uint64_t vector = bases[flatBit];
       if (same >= 0 && bit < dst.ins[same].bits) {
@@ -481,7 +483,7 @@ bool LinearLayout::isIdentity() const {
   if (ins.size() != outs.size())
     return false;
   for (const Dim &dim : ins) {
-    int out = findOut(dim.name);
+    int out = outIndex(dim.name);
     if (out < 0 || outs[out].bits != dim.bits)
       return false;
     ArrayRef<uint64_t> mine = packedBases(dim.name);
@@ -494,37 +496,43 @@ bool LinearLayout::isIdentity() const {
 
 std::optional<LinearLayout>
 LinearLayout::divideLeft(const LinearLayout &divisor) const {
+  auto isLarger = [](ArrayRef<Dim> dims, const Dim &dim) {
+    int index = findDim(dims, dim.name);
+    return index < 0 || dims[index].bits < dim.bits;
+  };
   for (const Dim &dim : divisor.ins)
-    if (!hasIn(dim.name) || inBits(dim.name) < dim.bits)
+    if (isLarger(ins, dim))
       return std::nullopt;
   for (const Dim &dim : divisor.outs)
-    if (!hasOut(dim.name) || outBits(dim.name) < dim.bits)
+    if (isLarger(outs, dim))
       return std::nullopt;
+
   LinearLayout quotient;
-  for (const Dim &dim : outs)
-    quotient.outs.push_back({dim.name, dim.bits - divisor.outBits(dim.name)});
+  uint64_t lowOuts = 0; // the bits of a word that the divisor covers
+  for (unsigned i = 0; i < outs.size(); ++i) {
+    int32_t lowBits = divisor.outBits(outs[i].name);
+    lowOuts |= lowMask(lowBits) << outShift(i);
+    quotient.outs.push_back({outs[i].name, outs[i].bits - lowBits});
+  }
   for (const Dim &dim : ins) {
-    int32_t lowBits = divisor.inBits(dim.name);
-    quotient.ins.push_back({dim.name, dim.bits - lowBits});
     ArrayRef<uint64_t> mine = packedBases(dim.name);
     ArrayRef<uint64_t> low = divisor.packedBases(dim.name);
-    for (int32_t bit = 0; bit < dim.bits; ++bit) {
+    for (unsigned bit = 0; bit < low.size(); ++bit)
+      if (mine[bit] != embed(low[bit], divisor))
+        return std::nullopt;
+    for (uint64_t basis : mine.drop_front(low.size())) {
+      if (basis & lowOuts)
+        return std::nullopt;
       uint64_t word = 0;
       for (unsigned i = 0; i < outs.size(); ++i) {
-        int32_t lowOut = divisor.outBits(outs[i].name);
-        uint64_t part = mine[bit] >> outShift(i) & lowMask(outs[i].bits);
-        int inDivisor = divisor.findOut(outs[i].name);
-        uint64_t expected =
-            bit < lowBits && inDivisor >= 0
-                ? low[bit] >> divisor.outShift(inDivisor) & lowMask(lowOut)
-                : 0;
-        if (bit < lowBits ? part != expected : (part & lowMask(lowOut)) != 0)
-          return std::nullopt;
-        word = word << quotient.outs[i].bits | part >> lowOut;
+        uint64_t part = basis >> outShift(i) & lowMask(outs[i].bits);
+        int32_t bits = quotient.outs[i].bits;
+        word = word << bits | part >> (outs[i].bits - bits);
       }
-      if (bit >= lowBits)
-        quotient.bases.push_back(word);
+      quotient.bases.push_back(word);
     }
+    quotient.ins.push_back(
+        {dim.name, dim.bits - static_cast<int32_t>(low.size())});
   }
   return quotient;
 }

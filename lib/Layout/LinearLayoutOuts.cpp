@@ -53,14 +53,14 @@ LinearLayout LinearLayout::sublayout(ArrayRef<StringRef> inNames,
   LinearLayout kept;
   kept.outs = outs;
   for (StringRef name : inNames) {
-    int index = findIn(name);
+    int index = inIndex(name);
     assert(index >= 0 && "no such input");
     kept.ins.push_back(ins[index]);
     llvm::append_range(kept.bases, packedBases(name));
   }
   SmallVector<int, 4> indices;
   for (StringRef name : outNames) {
-    indices.push_back(findOut(name));
+    indices.push_back(outIndex(name));
     assert(indices.back() >= 0 && "no such output");
   }
   return kept.selectOuts(indices);
@@ -70,7 +70,7 @@ bool LinearLayout::sublayoutIsZero(ArrayRef<StringRef> inNames,
                                    ArrayRef<StringRef> outNames) const {
   uint64_t mask = 0;
   for (StringRef name : outNames) {
-    int index = findOut(name);
+    int index = outIndex(name);
     if (index >= 0 && outs[index].bits)
       mask |= lowMask(outs[index].bits) << outShift(index);
   }
@@ -161,7 +161,7 @@ LinearLayout LinearLayout::broadcastOuts(ArrayRef<int32_t> sizes) const {
 }
 
 LinearLayout LinearLayout::withoutZeroRegisters() const {
-  int index = findIn(kRegister);
+  int index = inIndex(kRegister);
   if (index < 0)
     return *this;
   LinearLayout result;
@@ -185,11 +185,11 @@ LinearLayout LinearLayout::withoutZeroRegisters() const {
 }
 
 int32_t LinearLayout::numConsecutive(StringRef in, StringRef out) const {
-  int index = findOut(out), inIndex = findIn(in);
-  if (index < 0 || inIndex < 0)
+  int index = outIndex(out), inputIndex = inIndex(in);
+  if (index < 0 || inputIndex < 0)
     return 1;
-  int32_t shift = outShift(index), first = inShift(inIndex), count = 0;
-  while (count < ins[inIndex].bits && count < outs[index].bits) {
+  int32_t shift = outShift(index), first = inShift(inputIndex), count = 0;
+  while (count < ins[inputIndex].bits && count < outs[index].bits) {
     uint64_t step = uint64_t(1) << (shift + count);
     bool alone = true;
     for (int32_t bit = 0; bit < totalInBits() && alone; ++bit)

@@ -10,7 +10,6 @@
 #include <algorithm>
 
 using llvm::ArrayRef;
-using llvm::StringRef;
 
 namespace terrazzo::layout {
 
@@ -42,7 +41,7 @@ std::string LinearLayout::toString() const {
 /// "r1 l5 w0" for a register, a lane and a warp; inputs of size 1 are left out.
 static std::string holder(const LinearLayout &layout, uint64_t flat) {
   std::string text;
-  auto inputs = layout.unflattenIn(flat);
+  auto inputs = layout.unflattenInputs(flat);
   for (unsigned i = 0; i < inputs.size(); ++i) {
     const Dim &dim = layout.inDims()[i];
     if (!dim.bits)
@@ -53,43 +52,47 @@ static std::string holder(const LinearLayout &layout, uint64_t flat) {
   return text.empty() ? "*" : text;
 }
 
-std::string LinearLayout::picture(int32_t maxCells) const {
-  int32_t columnBits = outs.empty() ? 0 : outs.back().bits;
-  uint64_t numCells = uint64_t(1) << std::min(totalOutBits(), 62);
-  uint64_t numInputs = uint64_t(1) << std::min(totalInBits(), 62);
-  uint64_t shown = std::min<uint64_t>(numCells, std::max(maxCells, 1));
-  constexpr uint64_t kMaxInputs = uint64_t(1) << 20;
+constexpr uint64_t kMaxInputs = uint64_t(1) << 20;
 
-  std::vector<std::string> cells(shown);
-  for (uint64_t flat = 0; flat < std::min(numInputs, kMaxInputs); ++flat) {
-    uint64_t element = applyPacked(flat);
-    if (element < shown)
+/// Who holds each of the first `number` elements, padded to one width.
+static std::vector<std::string> holders(const LinearLayout &layout,
+                                        uint64_t numInputs, uint64_t number) {
+  std::vector<std::string> cells(number);
+  for (uint64_t flat = 0; flat < numInputs; ++flat) {
+    uint64_t element = layout.applyPacked(flat);
+    if (element < number)
       cells[element] +=
-          (cells[element].empty() ? "" : " | ") + holder(*this, flat);
+          (cells[element].empty() ? "" : " | ") + holder(layout, flat);
   }
   size_t width = 1;
+  for (const std::string &cell : cells)
+    width = std::max(width, cell.size());
   for (std::string &cell : cells) {
     if (cell.empty())
       cell = "-";
-    width = std::max(width, cell.size());
+    cell.resize(width, ' ');
   }
+  return cells;
+}
+
+std::string LinearLayout::picture(int32_t maxCells) const {
+  uint64_t numColumns = outs.empty() ? 1 : outs.back().size();
+  uint64_t numCells = uint64_t(1) << totalOutBits();
+  uint64_t numInputs = uint64_t(1) << totalInBits();
+  uint64_t shown = std::min<uint64_t>(numCells, std::max(maxCells, 1));
+  std::vector<std::string> cells =
+      holders(*this, std::min(numInputs, kMaxInputs), shown);
 
   std::string text;
-  for (uint64_t i = 0; i < shown; ++i) {
-    uint64_t column = i & ((uint64_t(1) << columnBits) - 1);
-    if (column == 0) {
-      Basis row = unpackOut(i);
-      if (!row.empty())
-        row.pop_back();
-      text +=
-          (i ? "\n" : "") + (row.empty() ? std::string() : list(row) + ": ");
-    }
-    text += (column ? "  " : "") + cells[i];
-    bool last = i + 1 == shown || column + 1 == (uint64_t(1) << columnBits);
-    if (!last)
-      text.append(width - cells[i].size(), ' ');
+  for (uint64_t start = 0; start < shown; start += numColumns) {
+    if (outs.size() > 1)
+      text += list(ArrayRef(unpackOut(start)).drop_back()) + ": ";
+    uint64_t end = std::min(start + numColumns, shown);
+    for (uint64_t i = start; i < end; ++i)
+      text += (i > start ? "  " : "") + cells[i];
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
   }
-  text += "\n";
   if (shown < numCells)
     text += "... " + std::to_string(numCells - shown) + " more elements\n";
   if (numInputs > kMaxInputs)

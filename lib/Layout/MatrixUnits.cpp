@@ -11,7 +11,6 @@
 #include <cassert>
 
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
 
 namespace terrazzo::layout {

@@ -370,8 +370,8 @@ bool SwizzleSearch::tryVectors(ArrayRef<uint64_t> common,
   auto moved = [&](Places side) {
     for (Vectors *vectors : {&side.registers, &side.lanes, &side.others})
       for (uint64_t &vector : *vectors)
-        vector =
-            toOffset.applyPacked(toOffset.flattenIn(offsets.unpackOut(vector)));
+        vector = toOffset.applyPacked(
+            toOffset.flattenInputs(offsets.unpackOut(vector)));
     return side;
   };
   Cost writes = costOf(moved(write), elementBytes, banks);

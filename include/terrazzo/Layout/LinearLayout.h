@@ -123,8 +123,8 @@ public:
   llvm::ArrayRef<Dim> outDims() const { return outs; }
   unsigned numIns() const { return ins.size(); }
   unsigned numOuts() const { return outs.size(); }
-  bool hasIn(llvm::StringRef name) const { return findIn(name) >= 0; }
-  bool hasOut(llvm::StringRef name) const { return findOut(name) >= 0; }
+  bool hasIn(llvm::StringRef name) const { return inIndex(name) >= 0; }
+  bool hasOut(llvm::StringRef name) const { return outIndex(name) >= 0; }
   /// Zero bits (size 1) for a dimension that is not there.
   int32_t inBits(llvm::StringRef name) const;
   int32_t outBits(llvm::StringRef name) const;
@@ -135,8 +135,8 @@ public:
   /// The sizes of the outputs, in order.
   llvm::SmallVector<int32_t, 4> outShape() const;
   /// Indices in inDims() and outDims(), -1 if absent.
-  int findIn(llvm::StringRef name) const;
-  int findOut(llvm::StringRef name) const;
+  int inIndex(llvm::StringRef name) const;
+  int outIndex(llvm::StringRef name) const;
 
   //===--- Values
   //----------------------------------------------------------===//
@@ -155,8 +155,8 @@ public:
   uint64_t applyPacked(uint64_t flatInput) const;
   uint64_t packOut(llvm::ArrayRef<int32_t> coordinates) const;
   Basis unpackOut(uint64_t packed) const;
-  uint64_t flattenIn(llvm::ArrayRef<int32_t> inputs) const;
-  llvm::SmallVector<int32_t, 4> unflattenIn(uint64_t flat) const;
+  uint64_t flattenInputs(llvm::ArrayRef<int32_t> inputs) const;
+  llvm::SmallVector<int32_t, 4> unflattenInputs(uint64_t flat) const;
   /// The lowest bit of an input dimension in a flat input, of an output
   /// dimension in a packed output.
   int32_t inShift(unsigned index) const;
@@ -239,6 +239,8 @@ public:
     return ins == other.ins && outs == other.outs && bases == other.bases;
   }
   bool operator!=(const LinearLayout &other) const { return !(*this == other); }
+  // LLVM's containers look for this name.
+  // NOLINTNEXTLINE(readability-identifier-naming)
   friend llvm::hash_code hash_value(const LinearLayout &layout);
   size_t hash() const;
   /// One line: register = [[0, 1], [0, 2]], lane = [[1, 0]], dims [2, 4].
@@ -251,12 +253,15 @@ public:
 private:
   LinearLayout selectOuts(llvm::ArrayRef<int> indices) const;
   LinearLayout numbered() const;
+  uint64_t embed(uint64_t packed, const LinearLayout &from,
+                 const LinearLayout *below = nullptr) const;
 
   llvm::SmallVector<Dim, 4> ins;
   llvm::SmallVector<Dim, 4> outs;
   llvm::SmallVector<uint64_t, 16> bases;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 llvm::hash_code hash_value(const LinearLayout &layout);
 
 } // namespace terrazzo::layout

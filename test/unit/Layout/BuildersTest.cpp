@@ -47,7 +47,7 @@ TEST(Blocked, ByIndexArithmetic) {
     LinearLayout layout = blocked(shape, thread, lanes, warps, order);
     ASSERT_TRUE(layout.isInvertible());
     for (uint64_t flat = 0; flat < numInputs(layout); ++flat) {
-      Values in = layout.unflattenIn(flat), expected(3, 0);
+      Values in = layout.unflattenInputs(flat), expected(3, 0);
       int32_t reg = in[0], lane = in[1], warp = in[2];
       for (int32_t dim : order) {
         expected[dim] += reg % thread[dim];
@@ -99,7 +99,7 @@ TEST(Coalesced, Properties) {
       elements *= size;
     int32_t held = std::min(vector, shape[order[0]]);
     ASSERT_EQ(layout.inSize(kRegister),
-              std::max<int64_t>(held, elements / (numWarps * warpSize)));
+              std::max<int64_t>(held, elements / numWarps / warpSize));
   });
 }
 
@@ -151,8 +151,8 @@ TEST(SwizzledBuffer, ByAddress) {
 
 /// Compares with `expected(register, lane, warp)`, all places.
 template <typename Expected>
-void expectPlaces(const LinearLayout &layout, Values sizes, Values shape,
-                  Expected expected) {
+void expectPlaces(const LinearLayout &layout, const Values &sizes,
+                  const Values &shape, Expected expected) {
   ASSERT_EQ(layout.inSize(kRegister), sizes[0]);
   ASSERT_EQ(layout.inSize(kLane), sizes[1]);
   ASSERT_EQ(layout.inSize(kWarp), sizes[2]);

@@ -84,13 +84,13 @@ TEST(LinearLayout, TryCreateSaysWhatIsWrong) {
   EXPECT_EQ(message({}, {{"dim0", 31}}),
             "expected output 'dim0' to have 0 to 30 bits, found 31");
   EXPECT_EQ(message({}, {{"dim0", 30}, {"dim1", 30}, {"dim2", 30}}),
-            "expected at most 63 output bits, found 90");
+            "expected at most 63 output bits, found 90 up to output 'dim2'");
   std::vector<LinearLayout::Basis> many(31, {0});
   EXPECT_EQ(message({{"lane", many}}, {{"dim0", 0}}),
-            "expected input 'lane' to have at most 30 bits, found 31");
+            "expected input 'lane' to have 0 to 30 bits, found 31");
   many.resize(30);
   EXPECT_EQ(message({{"a", many}, {"b", many}, {"c", many}}, {{"dim0", 0}}),
-            "expected at most 63 input bits, found more at input 'c'");
+            "expected at most 63 input bits, found 90 up to input 'c'");
 
   std::string error;
   EXPECT_EQ(
@@ -102,8 +102,8 @@ TEST(LinearLayout, ApplyAndPack) {
   forSeeds(200, [](std::mt19937 &random) {
     LinearLayout layout = randomLayout(random);
     for (uint64_t flat = 0; flat < numInputs(layout); ++flat) {
-      Values inputs = layout.unflattenIn(flat);
-      ASSERT_EQ(layout.flattenIn(inputs), flat);
+      Values inputs = layout.unflattenInputs(flat);
+      ASSERT_EQ(layout.flattenInputs(inputs), flat);
       Values outputs = layout.apply(inputs);
       ASSERT_EQ(outputs, byDefinition(layout, flat));
       ASSERT_EQ(layout.packOut(outputs), layout.applyPacked(flat));
@@ -129,7 +129,7 @@ TEST(LinearLayout, DirectSum) {
     ASSERT_EQ(both.numIns(), 3u);
     ASSERT_EQ(both.numOuts(), 3u);
     for (uint64_t flat = 0; flat < numInputs(both); ++flat) {
-      Values in = both.unflattenIn(flat);
+      Values in = both.unflattenInputs(flat);
       int32_t laneBits = lo.inBits("lane");
       Values low = lo.apply({in[0], in[1] & ((1 << laneBits) - 1)});
       Values high = hi.apply({in[1] >> laneBits, in[2]});
@@ -148,9 +148,9 @@ TEST(LinearLayout, DirectSum) {
 /// Whether `whole` is lo * (something), by the values.
 bool isDivisible(const LinearLayout &whole, const LinearLayout &lo) {
   for (uint64_t flat = 0; flat < numInputs(whole); ++flat) {
-    Values in = whole.unflattenIn(flat), low(lo.numIns(), 0), high = in;
+    Values in = whole.unflattenInputs(flat), low(lo.numIns(), 0), high = in;
     for (unsigned i = 0; i < whole.numIns(); ++i) {
-      int index = lo.findIn(whole.inDims()[i].name);
+      int index = lo.inIndex(whole.inDims()[i].name);
       if (index < 0)
         continue;
       int32_t mask = lo.inDims()[index].size() - 1;
@@ -160,7 +160,7 @@ bool isDivisible(const LinearLayout &whole, const LinearLayout &lo) {
     Values out = whole.apply(in), lowOut = lo.apply(low),
            highOut = whole.apply(high);
     for (unsigned i = 0; i < whole.numOuts(); ++i) {
-      int index = lo.findOut(whole.outDims()[i].name);
+      int index = lo.outIndex(whole.outDims()[i].name);
       int32_t mask = index < 0 ? 0 : lo.outDims()[index].size() - 1;
       int32_t expected = index < 0 ? 0 : lowOut[index];
       if ((out[i] & mask) != expected || (highOut[i] & mask) != 0 ||
@@ -207,10 +207,10 @@ TEST(LinearLayout, Compose) {
         randomLayout(random, middle, randomDims(random, {"x", "y"}, 3));
     LinearLayout both = inner.compose(outer);
     for (uint64_t flat = 0; flat < numInputs(inner); ++flat) {
-      Values values = inner.apply(inner.unflattenIn(flat)), sorted;
+      Values values = inner.apply(inner.unflattenInputs(flat)), sorted;
       for (const Dim &dim : middle)
-        sorted.push_back(values[inner.findOut(dim.name)]);
-      ASSERT_EQ(both.apply(inner.unflattenIn(flat)), outer.apply(sorted));
+        sorted.push_back(values[inner.outIndex(dim.name)]);
+      ASSERT_EQ(both.apply(inner.unflattenInputs(flat)), outer.apply(sorted));
     }
   });
 }
@@ -237,7 +237,7 @@ TEST(LinearLayout, HoldersAndInverses) {
     std::set<uint64_t> once;
     uint64_t kept = 0;
     for (uint64_t flat = 0; flat < numInputs(layout); ++flat) {
-      Values in = layout.unflattenIn(flat);
+      Values in = layout.unflattenInputs(flat);
       bool copy = false;
       for (unsigned i = 0; i < in.size(); ++i)
         copy |= (in[i] & masks[i]) != 0;
@@ -254,7 +254,7 @@ TEST(LinearLayout, HoldersAndInverses) {
     LinearLayout right = layout.pseudoinvert();
     ASSERT_TRUE(right.compose(layout).isIdentity());
     for (uint64_t flat = 0; flat < numInputs(right); ++flat) {
-      Values place = right.apply(right.unflattenIn(flat));
+      Values place = right.apply(right.unflattenInputs(flat));
       for (unsigned i = 0; i < place.size(); ++i)
         ASSERT_EQ(place[i] & masks[i], 0) << "uses a free bit";
     }
@@ -321,7 +321,7 @@ TEST(LinearLayout, Selecting) {
     LinearLayout part =
         layout.sublayout({"warp", "register"}, {"dim2", "dim0"});
     for (uint64_t flat = 0; flat < numInputs(part); ++flat) {
-      Values in = part.unflattenIn(flat);
+      Values in = part.unflattenInputs(flat);
       Values whole = layout.apply({in[1], 0, in[0]});
       ASSERT_EQ(part.apply(in), (Values{whole[2], whole[0]}));
     }
@@ -370,7 +370,7 @@ TEST(LinearLayout, TileOperations) {
       for (unsigned i = 0; i < each->numOuts(); ++i)
         ASSERT_EQ(each->outDims()[i].name, dimName(i));
     for (uint64_t flat = 0; flat < numInputs(layout); ++flat) {
-      Values in = layout.unflattenIn(flat), out = layout.apply(in);
+      Values in = layout.unflattenInputs(flat), out = layout.apply(in);
       ASSERT_EQ(transposed.apply(in),
                 (Values{out[order[0]], out[order[1]], out[order[2]]}));
       Values expected = out;
@@ -415,7 +415,7 @@ int32_t consecutiveByBruteForce(const LinearLayout &layout, unsigned out) {
   int32_t best = 1;
   for (int32_t size = 2; size <= layout.inSize("register"); size *= 2) {
     for (uint64_t flat = 0; flat < numInputs(layout); ++flat) {
-      Values in = layout.unflattenIn(flat);
+      Values in = layout.unflattenInputs(flat);
       int32_t within = in[0] % size;
       Values expected = layout.apply({in[0] - within, in[1], in[2]});
       if (expected[out] % size != 0)

@@ -117,7 +117,7 @@ inline uint64_t numInputs(const LinearLayout &layout) {
 inline llvm::SmallVector<int32_t, 4> byDefinition(const LinearLayout &layout,
                                                   uint64_t flat) {
   llvm::SmallVector<int32_t, 4> result(layout.numOuts(), 0);
-  auto inputs = layout.unflattenIn(flat);
+  auto inputs = layout.unflattenInputs(flat);
   for (unsigned i = 0; i < layout.numIns(); ++i)
     for (int32_t bit = 0; bit < layout.inDims()[i].bits; ++bit)
       if (inputs[i] >> bit & 1)

@@ -331,10 +331,10 @@ Conversion classifyByBruteForce(const LinearLayout &src,
     holders[src.applyPacked(flat)].push_back(flat);
   bool inWarp = true, inLane = true;
   for (uint64_t flat = 0; flat < uint64_t(1) << dst.totalInBits(); ++flat) {
-    Values place = dst.unflattenIn(flat);
+    Values place = dst.unflattenInputs(flat);
     bool warpHas = false, laneHas = false;
     for (uint64_t holder : holders[dst.applyPacked(flat)]) {
-      Values at = src.unflattenIn(holder);
+      Values at = src.unflattenInputs(holder);
       warpHas |= at[2] == place[2];
       laneHas |= at[2] == place[2] && at[1] == place[1];
     }
