@@ -30,6 +30,8 @@ sys.path.insert(0, str(HERE))
 GROUP_NAMES = ("launch", "copy", "rows", "loss", "matmul", "attention", "scan")
 # Relative distance (Frobenius) from the reference; inputs and results are bf16.
 TOLERANCE = 1e-2
+# Seconds after which a compiler that has one configuration tries no more of them.
+PATIENCE = 25.0
 
 
 def emit(**row: Any) -> None:
@@ -72,7 +74,11 @@ def tune(case: Any, kernels: Any, compiler: str) -> tuple[Callable[[], Any] | No
     import torch
 
     best, facts, failure = None, {}, ""
+    begin = time.perf_counter()
     for config in case.configs:
+        if best is not None and time.perf_counter() - begin > PATIENCE:
+            emit(case=case.name, compiler=compiler, config=config, refused="no time left to try it")
+            continue
         try:
             call = case.make(kernels, *config)
             start = time.perf_counter()
@@ -173,8 +179,10 @@ def run_group(group: str, names: list[str], device: str, check: bool) -> bool:
     return good
 
 
-def spawn(group: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def spawn(group: str, arguments: argparse.Namespace, limit: float) -> list[dict[str, Any]]:
     """One group in a process of its own: the rows that it managed to print."""
+    if limit <= 0:
+        return [{"case": group, "compiler": "(group)", "failed": "no time left"}]
     command = [sys.executable, __file__, "--group", group, "--device", arguments.device]
     command += ["--compilers", ",".join(arguments.compilers), *(["--check"] if arguments.check else [])]
     with tempfile.TemporaryDirectory(prefix="terrazzo-compare-") as cache:
@@ -182,12 +190,12 @@ def spawn(group: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
         env = {**os.environ, "TERRAZZO_CACHE_DIR": f"{cache}/terrazzo", "TRITON_CACHE_DIR": f"{cache}/triton"}
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
         try:
-            output, _ = process.communicate(timeout=arguments.limit)
+            output, _ = process.communicate(timeout=limit)
             ended = f"ended with status {process.returncode}" if process.returncode else ""
         except subprocess.TimeoutExpired as late:
             os.killpg(process.pid, signal.SIGKILL)
             text = late.stdout or ""
-            output, ended = text.decode() if isinstance(text, bytes) else text, f"cut off after {arguments.limit} s"
+            output, ended = text.decode() if isinstance(text, bytes) else text, f"cut off after {limit:.3g} s"
     rows = [json.loads(line) for line in output.splitlines() if line.startswith("{") and line.endswith("}")]
     if ended:
         rows.append({"case": group, "compiler": "(group)", "failed": ended})
@@ -242,6 +250,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--device", default="cuda", help="torch's name of the device")
     parser.add_argument("--check", action="store_true", help="compare results only, on small shapes")
     parser.add_argument("--limit", type=float, default=90, help="seconds for a group")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for all groups together")
     parser.add_argument("--json", type=Path, help="write all rows here")
     parser.add_argument("--inline", action="store_true", help="with --check: all groups in this process, for a checker")
     parser.add_argument("--group", help=argparse.SUPPRESS)
@@ -263,8 +272,10 @@ def main() -> None:
         groups = [run_group(group, arguments.compilers, arguments.device, check=True) for group in arguments.only]
         sys.exit(not all(groups))
     rows: list[dict[str, Any]] = []
+    start = time.monotonic()
     for group in arguments.only:
-        rows += spawn(group, arguments)
+        left = arguments.budget - (time.monotonic() - start)
+        rows += spawn(group, arguments, min(arguments.limit, left))
         print(f"{group}: done", file=sys.stderr, flush=True)
         if arguments.json:
             arguments.json.write_text(json.dumps(rows, indent=1) + "\n")

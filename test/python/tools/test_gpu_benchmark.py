@@ -37,6 +37,14 @@ def test_a_group_that_does_not_come_back_costs_itself_only():
     assert "2 of 2 rows failed" in result.stdout
 
 
+def test_groups_that_are_left_when_the_time_is_over_say_so():
+    command = [sys.executable, COMPARE, "--check", "--device", "cpu", "--compilers", "terrazzo", "--budget", "0.01"]
+    result = subprocess.run([*command, "--only", "copy,rows"], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "cut off after 0.01 s" in result.stdout
+    assert "no time left" in result.stdout
+
+
 def test_the_table(compare):
     rows = [
         {"case": "copy", "compiler": "torch", "library": True, "ms": 1.0, "rate": 4000.0, "unit": "GB/s"},
