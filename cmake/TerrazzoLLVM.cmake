@@ -31,6 +31,13 @@ set(static "$<BOOL:$<TARGET_PROPERTY:TERRAZZO_STATIC_LLVM>>")
 target_link_libraries(TerrazzoLLVM INTERFACE "$<IF:${static},TerrazzoStaticLLVM,${TERRAZZO_LLVM_LIB}/libLLVM.so>")
 add_library(TerrazzoMLIR INTERFACE)
 target_link_libraries(TerrazzoMLIR INTERFACE "$<$<NOT:${static}>:${TERRAZZO_LLVM_LIB}/libMLIR.so>" TerrazzoLLVM)
+# LLD as a library comes as archives only; TerrazzoStaticLLVM names them itself. It compresses sections, so needs these two.
+find_library(TERRAZZO_ZLIB z REQUIRED)
+find_library(TERRAZZO_ZSTD zstd REQUIRED)
+add_library(TerrazzoLLD INTERFACE)
+target_link_libraries(TerrazzoLLD INTERFACE
+  "$<$<NOT:${static}>:${TERRAZZO_LLVM_LIB}/liblldELF.a;${TERRAZZO_LLVM_LIB}/liblldCommon.a>" TerrazzoLLVM
+  "${TERRAZZO_ZLIB}" "${TERRAZZO_ZSTD}")
 
 # mlir-tblgen rules. Only the tool is needed: AddMLIR's own helpers insist on the exported targets.
 set(TERRAZZO_TBLGEN "${TERRAZZO_LLVM_PREFIX}/bin/mlir-tblgen")

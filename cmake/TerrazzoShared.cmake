@@ -14,8 +14,6 @@ list(REMOVE_ITEM other_targets ${TERRAZZO_SHARED_TARGETS})
 foreach(target ${other_targets})
   list(FILTER archives EXCLUDE REGEX "/libLLVM${target}(AsmParser|CodeGen|Desc|Disassembler|Info|Utils|Analysis|TargetMCA)\\.a$")
 endforeach()
-find_library(TERRAZZO_ZLIB z REQUIRED)
-find_library(TERRAZZO_ZSTD zstd REQUIRED)
 add_library(TerrazzoStaticLLVM INTERFACE)
 target_link_libraries(TerrazzoStaticLLVM INTERFACE ${archives} "${TERRAZZO_ZLIB}" "${TERRAZZO_ZSTD}")
 

@@ -24,19 +24,35 @@ static std::string printed(ModuleOp module) {
   return text;
 }
 
+/// A stage that a pass leaves behind.
+struct PassStage {
+  llvm::StringLiteral pass, stage;
+};
+static constexpr PassStage kPassStages[] = {
+    {"tz-tile-to-vector", "vector"},
+    {"tz-insert-barriers", "simt"},
+};
+
 namespace {
-/// Keeps the module's text after the pass that leaves the tile dialect.
-class KeepVectorStage : public PassInstrumentation {
+/// Keeps the module's text after the passes that end a stage.
+class KeepStages : public PassInstrumentation {
 public:
-  explicit KeepVectorStage(std::string &out) : out(out) {}
+  KeepStages(ArrayRef<llvm::StringRef> wanted,
+             std::map<std::string, std::string> &out)
+      : wanted(wanted), out(out) {}
   void runAfterPass(Pass *pass, Operation *op) override {
-    if (pass->getArgument() == "tz-tile-to-vector")
-      if (auto module = dyn_cast<ModuleOp>(op))
-        out = printed(module);
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module)
+      return;
+    for (const PassStage &stage : kPassStages)
+      if (pass->getArgument() == stage.pass &&
+          llvm::is_contained(wanted, stage.stage))
+        out[stage.stage.str()] = printed(module);
   }
 
 private:
-  std::string &out;
+  ArrayRef<llvm::StringRef> wanted;
+  std::map<std::string, std::string> &out;
 };
 } // namespace
 
@@ -51,9 +67,19 @@ LogicalResult terrazzo::attachTarget(ModuleOp module, llvm::StringRef spec) {
     return diag;
   }
   DictionaryAttr description = target->describe(*module.getContext(), chip);
-  if (!description)
-    return module.emitError("target '")
-           << name << "' has no chip '" << chip << "'";
+  if (!description) {
+    InFlightDiagnostic diag = module.emitError("target '") << name;
+    if (chip.empty())
+      diag << "' needs a chip";
+    else
+      diag << "' has no chip '" << chip << "'";
+    SmallVector<llvm::StringRef> known = target->getChips();
+    if (!known.empty()) {
+      diag << ": expected one of ";
+      llvm::interleaveComma(known, diag);
+    }
+    return diag;
+  }
   module->setAttr(kTargetAttr, description);
   return success();
 }
@@ -90,29 +116,29 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
   auto wants = [&](llvm::StringRef stage) {
     return llvm::is_contained(stages, stage);
   };
-  std::string tileStage, vectorStage;
+  std::map<std::string, std::string> kept;
   if (wants("tile"))
-    tileStage = printed(*module);
+    kept["tile"] = printed(*module);
   PassManager manager(module->getContext(), ModuleOp::getOperationName());
-  if (wants("vector"))
-    manager.addInstrumentation(std::make_unique<KeepVectorStage>(vectorStage));
+  if (llvm::any_of(kPassStages,
+                   [&](const PassStage &stage) { return wants(stage.stage); }))
+    manager.addInstrumentation(std::make_unique<KeepStages>(stages, kept));
   target->buildPipeline(manager);
   if (failed(manager.run(*module)))
     return failure();
 
+  static constexpr llvm::StringLiteral emitted[] = {"llir", "asm", "ptx",
+                                                    "amdgcn"};
   FailureOr<Artifact> artifact =
-      target->emit(*module, wants("llir") || wants("asm"));
+      target->emit(*module, llvm::any_of(emitted, wants));
   if (failed(artifact))
     return failure();
   artifact->args = std::move(args);
   collectLines(*module, *artifact);
-  if (!tileStage.empty())
-    artifact->stages["tile"] = std::move(tileStage);
-  if (!vectorStage.empty())
-    artifact->stages["vector"] = std::move(vectorStage);
-  for (llvm::StringRef optional : {"llir", "asm"})
-    if (!wants(optional))
-      artifact->stages.erase(optional.str());
+  for (llvm::StringRef stage : emitted)
+    if (!wants(stage))
+      artifact->stages.erase(stage.str());
+  artifact->stages.merge(kept);
   return artifact;
 }
 

@@ -19,9 +19,13 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Simt/IR/Simt.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Dialect/Tile/Transforms/Passes.h"
+#include "terrazzo/Target/AMDGPU/Target.h"
 #include "terrazzo/Target/CPU/Target.h"
+#include "terrazzo/Target/NVPTX/Target.h"
 #include "terrazzo/Target/Target.h"
 
 #include <mutex>
@@ -29,7 +33,7 @@
 using namespace mlir;
 
 void terrazzo::registerDialects(DialectRegistry &registry) {
-  registry.insert<tile::TileDialect, arith::ArithDialect,
+  registry.insert<simt::SimtDialect, tile::TileDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                   math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
                   vector::VectorDialect, amx::AMXDialect>();
@@ -43,11 +47,18 @@ void terrazzo::registerDialects(DialectRegistry &registry) {
   func::registerInlinerExtension(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerTargets();
+  for (llvm::StringRef name : targetNames())
+    findTarget(name)->registerDialects(registry);
 }
 
 void terrazzo::registerTargets() {
   static std::once_flag once;
-  std::call_once(once, [] { cpu::registerCpuTarget(); });
+  std::call_once(once, [] {
+    amdgpu::registerAMDGPUTarget();
+    cpu::registerCpuTarget();
+    nvptx::registerNVPTXTarget();
+  });
 }
 
 void terrazzo::registerPasses() {
@@ -58,6 +69,10 @@ void terrazzo::registerPasses() {
   registerConvertVectorToLLVMPass();
   registerConversionPasses();
   registerTilePasses();
+  registerTargetAMDGPUPasses();
+  registerTargetNVPTXPasses();
+  registerAttachTargetPass();
+  registerSimtPasses();
   registerTargets();
   // `--tz-pipeline-cpu`: exactly what the JIT runs.
   static SmallVector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;

@@ -2,14 +2,60 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// `--tz-emit` runs the last step of a compilation alone: it takes a module that
+// has gone through a target's pipeline and writes the code, or with
+// `--tz-stage` one of the forms on the way there.
 //===----------------------------------------------------------------------===//
 
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+#include "terrazzo/Compiler/Registration.h"
+#include "terrazzo/Target/Target.h"
+
+#include "llvm/Support/CommandLine.h"
+
+using namespace mlir;
+using namespace terrazzo;
+
+static llvm::cl::opt<std::string>
+    stageOption("tz-stage", llvm::cl::init("code"),
+                llvm::cl::desc("What --tz-emit writes: code, llir, ptx..."));
+
+static LogicalResult emit(Operation *op, raw_ostream &out) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return op->emitError("expected a module");
+  auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
+  auto name = facts ? facts.getAs<StringAttr>("name") : StringAttr();
+  if (!name)
+    return module.emitError("module needs the attribute '")
+           << kTargetAttr << "' with a 'name'";
+  const Target *target = findTarget(name.getValue());
+  if (!target)
+    return module.emitError("no target '") << name.getValue() << "'";
+  FailureOr<Artifact> artifact = target->emit(module, stageOption != "code");
+  if (failed(artifact))
+    return failure();
+  if (stageOption == "code") {
+    out.write(reinterpret_cast<const char *>(artifact->code.data()),
+              artifact->code.size());
+    return success();
+  }
+  auto stage = artifact->stages.find(stageOption);
+  if (stage == artifact->stages.end())
+    return module.emitError("target '")
+           << name.getValue() << "' has no stage '" << stageOption << "'";
+  out << stage->second;
+  return success();
+}
 
 int main(int argc, char **argv) {
-  mlir::registerToLLVMIRTranslation();
-  mlir::registerFromLLVMIRTranslation();
-  return mlir::failed(
-      mlir::mlirTranslateMain(argc, argv, "Terrazzo translation driver"));
+  registerToLLVMIRTranslation();
+  registerFromLLVMIRTranslation();
+  registerTargets();
+  TranslateFromMLIRRegistration emission(
+      "tz-emit", "writes the code of a module that a pipeline has lowered",
+      emit, [](DialectRegistry &registry) { registerDialects(registry); });
+  return failed(mlirTranslateMain(argc, argv, "Terrazzo translation driver"));
 }

@@ -19,6 +19,9 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Registers every pass and every named pipeline for textual pipelines.
 void registerPasses();
 
+/// Registers `tz-attach-target`.
+void registerAttachTargetPass();
+
 /// Registers every target; may be called more than once.
 void registerTargets();
 

@@ -28,6 +28,9 @@ public:
   /// The name in `--target`, cache keys and diagnostics: "cpu".
   virtual llvm::StringRef getName() const = 0;
 
+  /// The chips that describe() knows, if they can be listed.
+  virtual llvm::SmallVector<llvm::StringRef> getChips() const { return {}; }
+
   /// The chip that `chip` names ("" for the machine at hand) as data: all that
   /// passes may ask. A null attribute when there is no such chip.
   virtual mlir::DictionaryAttr describe(mlir::MLIRContext &context,
@@ -39,8 +42,9 @@ public:
   /// From the tile dialect to the llvm dialect.
   virtual void buildPipeline(mlir::OpPassManager &manager) const = 0;
 
-  /// From the llvm dialect to code. Fills code, entry, target, chip, stack and
-  /// the requested ones of the stages "llir" and "asm".
+  /// From the llvm dialect to code. Fills code, entry, target, chip, what is
+  /// known of the resources it uses, and with `wantsStages` the stages from
+  /// "llir" on that are text.
   virtual llvm::FailureOr<Artifact> emit(mlir::ModuleOp module,
                                          bool wantsStages) const = 0;
 };

@@ -2,75 +2,39 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LLVM's own vectorisers stay off: tiles arrive as vectors already, and scalar
-// loops that are left are so because their lanes depend on each other.
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
 
-#include "mlir/Target/LLVMIR/Export.h"
+#include "terrazzo/Target/CodeGen.h"
 #include "terrazzo/Target/Target.h"
 
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
 using namespace mlir;
 using namespace terrazzo;
 
-static std::unique_ptr<llvm::TargetMachine> makeMachine(llvm::StringRef chip,
-                                                        std::string &error) {
+/// The code generator of this process for exactly the features of `chip`.
+static CodeGen::Machine machineOf(llvm::StringRef chip) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  llvm::Triple triple(llvm::sys::getProcessTriple());
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  std::string features;
+  CodeGen::Machine machine;
+  machine.triple = llvm::sys::getProcessTriple();
+  machine.cpu = "x86-64";
   llvm::StringRef rest = chip.split('+').second;
   while (!rest.empty()) {
     auto [feature, tail] = rest.split('+');
-    features += (features.empty() ? "+" : ",+") + feature.str();
+    machine.features += (machine.features.empty() ? "+" : ",+") + feature.str();
     rest = tail;
   }
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, "x86-64", features, options, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
-  if (!machine)
-    error = "no code generator for " + triple.str();
   return machine;
-}
-
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
 }
 
 /// An upper bound of the stack of one call: static allocations, and room for
@@ -87,16 +51,6 @@ static uint64_t stackBytes(llvm::Module &module) {
   return bytes + 16384;
 }
 
-static std::string codegen(llvm::Module &module, llvm::TargetMachine &machine,
-                           llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> buffer;
-  llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  machine.addPassesToEmitFile(passes, stream, nullptr, type);
-  passes.run(module);
-  return std::string(buffer.data(), buffer.size());
-}
-
 FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
   auto target = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
   auto entry = module->getAttrOfType<StringAttr>("tile.entry");
@@ -105,21 +59,14 @@ FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
                             "'tile.entry' to be emitted");
   llvm::StringRef chip = target.getAs<StringAttr>("chip").getValue();
 
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule =
-      translateModuleToLLVMIR(module, context, entry.getValue());
-  if (!llvmModule)
+  FailureOr<std::unique_ptr<CodeGen>> codegen =
+      CodeGen::create(module, entry.getValue(), machineOf(chip));
+  if (failed(codegen))
     return failure();
-  std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(chip, error);
-  if (!machine)
-    return module.emitError("cannot generate code for '")
-           << chip << "': " << error;
-  llvmModule->setTargetTriple(machine->getTargetTriple());
-  llvmModule->setDataLayout(machine->createDataLayout());
+  llvm::Module &llvmModule = (*codegen)->getModule();
   std::string width =
       std::to_string(8 * target.getAs<IntegerAttr>("vector_bytes").getInt());
-  for (llvm::Function &function : *llvmModule) {
+  for (llvm::Function &function : llvmModule) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("tune-cpu", chip.split('+').first);
@@ -127,22 +74,27 @@ FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr("no-trapping-math", "true");
   }
-  optimize(*llvmModule, *machine);
+  if (failed((*codegen)->optimize(llvm::OptimizationLevel::O2)))
+    return failure();
 
   Artifact artifact;
   artifact.target = "cpu";
   artifact.chip = chip.str();
   artifact.entry = entry.getValue().str();
   artifact.threadsPerBlock = 1;
-  artifact.stackBytes = stackBytes(*llvmModule);
+  artifact.stackBytes = stackBytes(llvmModule);
   if (wantsStages) {
-    llvm::raw_string_ostream(artifact.stages["llir"]) << *llvmModule;
-    // Code generation changes the module, so assembly comes from a copy.
-    artifact.stages["asm"] = codegen(*llvm::CloneModule(*llvmModule), *machine,
-                                     llvm::CodeGenFileType::AssemblyFile);
+    artifact.stages["llir"] = (*codegen)->text();
+    FailureOr<std::string> assembly =
+        (*codegen)->generateFromCopy(llvm::CodeGenFileType::AssemblyFile);
+    if (failed(assembly))
+      return failure();
+    artifact.stages["asm"] = std::move(*assembly);
   }
-  std::string object =
-      codegen(*llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
-  artifact.code.assign(object.begin(), object.end());
+  FailureOr<std::string> object =
+      (*codegen)->generate(llvm::CodeGenFileType::ObjectFile);
+  if (failed(object))
+    return failure();
+  artifact.code.assign(object->begin(), object->end());
   return artifact;
 }

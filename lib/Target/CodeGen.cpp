@@ -1,0 +1,180 @@
+//===- CodeGen.cpp - From the llvm dialect to a machine's code ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Target/CodeGen.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+#include <csetjmp>
+#include <mutex>
+
+using namespace mlir;
+using namespace terrazzo;
+
+//===----------------------------------------------------------------------===//
+// Fatal errors
+//===----------------------------------------------------------------------===//
+// A code generator that meets what it can't select ends the process. Lowering
+// produces nothing of the kind; should it all the same, the user gets an error
+// and keeps the process: the handler jumps out of LLVM, and what LLVM held is
+// left behind unfreed.
+
+namespace {
+struct Recovery {
+  std::jmp_buf point;
+  std::string message;
+};
+} // namespace
+
+static thread_local Recovery *recovery = nullptr;
+
+static void handleFatalError(void *, const char *message, bool) {
+  if (!recovery)
+    return; // Not ours: LLVM goes on and ends the process.
+  recovery->message = message;
+  std::longjmp(recovery->point, 1);
+}
+
+/// Runs `work`; false and a message if LLVM gave up.
+static bool survives(llvm::function_ref<void()> work, std::string &message) {
+  static std::once_flag once;
+  std::call_once(once,
+                 [] { llvm::install_fatal_error_handler(handleFatalError); });
+  Recovery here;
+  recovery = &here;
+  if (setjmp(here.point) == 0) { // NOLINT(cert-err52-cpp)
+    work();
+    recovery = nullptr;
+    return true;
+  }
+  recovery = nullptr;
+  message = here.message;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// CodeGen
+//===----------------------------------------------------------------------===//
+
+CodeGen::CodeGen(ModuleOp module)
+    : source(module), context(std::make_unique<llvm::LLVMContext>()) {
+  context->setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo *info, void *self) {
+        auto *codegen = static_cast<CodeGen *>(self);
+        if (info->getSeverity() != llvm::DS_Error)
+          return;
+        std::string text;
+        llvm::raw_string_ostream stream(text);
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+        codegen->source.emitError("code generation: ") << text;
+        codegen->reported = true;
+      },
+      this);
+}
+
+CodeGen::~CodeGen() = default;
+
+LogicalResult CodeGen::guarded(llvm::function_ref<void()> work) {
+  std::string message;
+  reported = false;
+  if (survives(work, message))
+    return failure(reported);
+  // Half-done passes still refer to these.
+  (void)llvmModule.release();
+  (void)machine.release();
+  (void)context.release();
+  return source.emitError("code generation failed: ") << message;
+}
+
+FailureOr<std::unique_ptr<CodeGen>>
+CodeGen::create(ModuleOp module, llvm::StringRef name, const Machine &wanted) {
+  std::unique_ptr<CodeGen> result(new CodeGen(module));
+  llvm::Triple triple(wanted.triple);
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return module.emitError("cannot generate code: ") << error;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  result->machine.reset(target->createTargetMachine(
+      triple, wanted.cpu, wanted.features, options, wanted.relocation,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  if (!result->machine)
+    return module.emitError("no code generator for ") << triple.str();
+  result->llvmModule = translateModuleToLLVMIR(module, *result->context, name);
+  if (!result->llvmModule)
+    return failure();
+  result->llvmModule->setTargetTriple(triple);
+  result->llvmModule->setDataLayout(result->machine->createDataLayout());
+  return result;
+}
+
+LogicalResult CodeGen::optimize(llvm::OptimizationLevel level) {
+  return guarded([&] {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = false;
+    tuning.SLPVectorization = false;
+    tuning.LoopInterleaving = false;
+    llvm::PassBuilder builder(machine.get(), tuning);
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager graphs;
+    llvm::ModuleAnalysisManager modules;
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(graphs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, graphs, modules);
+    builder.buildPerModuleDefaultPipeline(level).run(*llvmModule, modules);
+  });
+}
+
+FailureOr<std::string> CodeGen::generate(llvm::Module &module,
+                                         llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> buffer;
+  bool supported = true;
+  if (failed(guarded([&] {
+        llvm::raw_svector_ostream stream(buffer);
+        llvm::legacy::PassManager passes;
+        supported =
+            !machine->addPassesToEmitFile(passes, stream, nullptr, type);
+        if (supported)
+          passes.run(module);
+      })))
+    return failure();
+  if (!supported)
+    return source.emitError("the code generator has no such output");
+  return std::string(buffer.data(), buffer.size());
+}
+
+FailureOr<std::string> CodeGen::generate(llvm::CodeGenFileType type) {
+  return generate(*llvmModule, type);
+}
+
+FailureOr<std::string> CodeGen::generateFromCopy(llvm::CodeGenFileType type) {
+  std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
+  FailureOr<std::string> result = generate(*copy, type);
+  if (!llvmModule) // Given up: see guarded().
+    (void)copy.release();
+  return result;
+}
+
+std::string CodeGen::text() const {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  stream << *llvmModule;
+  return result;
+}
