@@ -6,8 +6,9 @@
 
 Each step is a process group with a time limit of its own, so that a hang costs its step and nothing else, and writes
 one text file into DIR, as it goes: machine, install (and a check on the CPU), conformance (the runtime's tests), device
-(test/device), sanitizer (compute-sanitizer's four tools at once), benchmark (beside Triton). DIR/summary.txt says how
-each ended. The exit status is 0 if all did well; a step whose files are not there did not.
+(test/device, and the kernels' tests on the GPU), sanitizer (compute-sanitizer's four tools at once), benchmark (beside
+Triton). DIR/summary.txt says how each ended. The exit status is 0 if all did well; a step whose files are not there did
+not.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ LIMITS: dict[str, float] = {
 }
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _SUMMARY = re.compile(
-    r"\d+ (?:passed|failed|errors?)\b.* in |\[  (?:PASSED|FAILED)  \] \d+ test|ERROR SUMMARY|RACECHECK SUMMARY"
+    r"\d+ (?:passed|failed|skipped|errors?)\b.* in |\[  (?:PASSED|FAILED)  \] \d+ test|ERROR SUMMARY|RACECHECK SUMMARY"
     r"|rows failed$|^installed |^NVIDIA |^install: "
 )
 
@@ -146,15 +147,26 @@ def conformance(runner: Runner, limit: float) -> str:
 
 
 def device(runner: Runner, limit: float) -> str:
-    """test/device by pytest. Workers, where xdist is there: one that dies or hangs is replaced and the rest goes on."""
+    """test/device, then the kernels' own tests on the GPU, by pytest.
+
+    Workers, where xdist is there: one that dies or hangs is replaced and the rest goes on.
+    """
+    start = time.monotonic()
     if not any((ROOT / "test" / "device").rglob("test_*.py")):
         raise AbsentError("no tests in test/device")
-    command = [sys.executable, "-m", "pytest", "-v", "-rfE", "--durations=10", "-p", "no:cacheprovider", "--tb=short"]
+    command = [sys.executable, "-m", "pytest", "-v", "-rfEs", "--durations=10", "-p", "no:cacheprovider", "--tb=short"]
     if importlib.util.find_spec("pytest_timeout"):
         command += ["--timeout=60", "--timeout-method=thread"]
     if importlib.util.find_spec("xdist"):
         command += ["-n", str(min(4, runner.jobs)), "--max-worker-restart=20"]
-    return runner.run("device", [*command, "test/device"], limit)
+    problems = [runner.run("device", [*command, "test/device"], 0.6 * limit)]
+    if any((ROOT / "test" / "python" / "kernels").glob("test_*.py")):
+        left = limit - (time.monotonic() - start)
+        problems.append(runner.run("device", [*command, "test/python/kernels", "-k", "cuda or hip"], left))
+    text = (runner.out / "device.txt").read_text(errors="replace")
+    if not any(problems) and not re.search(r"\b\d+ passed", text):
+        return "no test passed: all were skipped"
+    return ", ".join(filter(None, problems))
 
 
 def sanitizer(runner: Runner, limit: float) -> str:
@@ -237,7 +249,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True, help="where the text files go")
     parser.add_argument("--steps", default=",".join(STEPS), help=f"of {', '.join(STEPS)}")
     parser.add_argument("--site", type=Path, help="where the package is or goes (site/ here)")
-    parser.add_argument("--target", default="cuda", help="the target of the device steps: cuda, cuda:sm_90a, hip, ...")
+    parser.add_argument("--target", help="TERRAZZO_TARGET of all steps, as cuda:sm_90a (default: where the arrays are)")
     parser.add_argument("--budget", type=float, help="seconds for all steps together")
     parser.add_argument("--limit", action="append", default=[], metavar="STEP=SECONDS", help="another limit of a step")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -267,7 +279,7 @@ def main() -> None:
             "PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]),
             "PYTHONUNBUFFERED": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
-            "TERRAZZO_TARGET": arguments.target,
+            **({"TERRAZZO_TARGET": arguments.target} if arguments.target else {}),
             "TERRAZZO_CACHE_DIR": folder,
         }
         runner = Runner(out, site, env, arguments.jobs)
