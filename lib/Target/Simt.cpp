@@ -1,0 +1,31 @@
+//===- Simt.cpp - From tiles to what one thread does ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Target/Simt.h"
+
+#include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
+
+using namespace mlir;
+
+void terrazzo::buildSimtPipeline(OpPassManager &manager) {
+  // Clean-up stands at the borders: before layouts, where equal tiles become
+  // one and dead ones cost nothing; before memory is laid out; before the
+  // target's patterns.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createTileToSimt());
+  manager.addPass(createSimtDecompose());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createAllocateShared());
+  manager.addPass(createInsertBarriers());
+  manager.addPass(createSimtToLLVM());
+  manager.addPass(createGuardDivision());
+  manager.addPass(createExpandMath());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tz-opt %s --split-input-file --tz-tile-to-simt | FileCheck %s
+
+// Sixteen bytes a lane, lanes side by side, then warps; what is left of the row goes to further registers.
+// CHECK: #[[ROW:.+]] = #simt.layout<register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]], dims = [1024]>
+module attributes {tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @copy
+  func.func @copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32})
+      attributes {tile.kernel} {
+    %i = tile.arange 0 to 1024 : tensor<1024xi32>
+    %px = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+    %ax = tile.addptr %px, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %ax : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
+    %py = tile.splat %y : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+    %ay = tile.addptr %py, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    // CHECK: tile.load {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[ROW]]>
+    // CHECK-NOT: simt.convert_layout
+    // CHECK: tile.store {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[ROW]]>
+    tile.store %ay, %v : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
+    return
+  }
+}
+
+// -----
+
+// A wave of 64 lanes has one more lane bit.
+// CHECK: #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}4], [8], [16], [32], [64], [128]], warp = {{\[\[}}256], [512]], dims = [1024]>
+module attributes {tile.target = {warp_size = 64 : i32}} {
+  func.func @wave64(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}) attributes {tile.kernel} {
+    %i = tile.arange 0 to 1024 : tensor<1024xi32>
+    %px = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+    %ax = tile.addptr %px, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %ax : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
+    tile.store %ax, %v : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
+    return
+  }
+}
+
+// -----
+
+// An index used by two tiles of different layouts is computed twice rather than moved; a transposed copy moves the data, once.
+module attributes {tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @transpose
+  func.func @transpose(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32})
+      attributes {tile.kernel} {
+    %i = tile.arange 0 to 64 : tensor<64xi32>
+    %c64 = arith.constant dense<64> : tensor<64x1xi32>
+    %r = tile.expand_dims %i, 1 : tensor<64xi32> -> tensor<64x1xi32>
+    %c = tile.expand_dims %i, 0 : tensor<64xi32> -> tensor<1x64xi32>
+    %rs = arith.muli %r, %c64 : tensor<64x1xi32>
+    %rb = tile.broadcast %rs : tensor<64x1xi32> -> tensor<64x64xi32>
+    %cb = tile.broadcast %c : tensor<1x64xi32> -> tensor<64x64xi32>
+    %o = arith.addi %rb, %cb : tensor<64x64xi32>
+    %px = tile.splat %x : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+    %ax = tile.addptr %px, %o : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+    %v = tile.load %ax : tensor<64x64x!tile.ptr<f32>> -> tensor<64x64xf32>
+    %t = tile.transpose %v, [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+    %py = tile.splat %y : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+    %ay = tile.addptr %py, %o : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+    // CHECK: tile.load {{.*}} {simt.vector = 4 : i32}
+    // CHECK-COUNT-1: simt.convert_layout {{.*}} : tensor<64x64xf32
+    // CHECK-NOT: simt.convert_layout
+    // CHECK: tile.store {{.*}} {simt.vector = 4 : i32}
+    tile.store %ay, %t : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xf32>
+    return
+  }
+}
+
+// -----
+
+// What a loop carries has one layout, that of the load whose address it is.
+module attributes {tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @carried
+  func.func @carried(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) attributes {tile.kernel} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %step = arith.constant dense<512> : tensor<512xi32>
+    %zero = arith.constant dense<0.0> : tensor<512xf32>
+    %i = tile.arange 0 to 512 : tensor<512xi32>
+    %px = tile.splat %x : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>>
+    %ax = tile.addptr %px, %i : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+    // CHECK: scf.for {{.*}} -> (tensor<512x!tile.ptr<f32>, #[[L:.+]]>, tensor<512xf32, #[[L]]>)
+    // CHECK: tile.load {{.*}} {simt.vector = 4 : i32} : tensor<512x!tile.ptr<f32>, #[[L]]>
+    // CHECK-NOT: simt.convert_layout
+    %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%p = %ax, %s = %zero)
+        -> (tensor<512x!tile.ptr<f32>>, tensor<512xf32>) : i32 {
+      %v = tile.load %p : tensor<512x!tile.ptr<f32>> -> tensor<512xf32>
+      %t = arith.addf %s, %v : tensor<512xf32>
+      %q = tile.addptr %p, %step : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+      scf.yield %q, %t : tensor<512x!tile.ptr<f32>>, tensor<512xf32>
+    }
+    tile.store %ax, %r#1 : tensor<512x!tile.ptr<f32>>, tensor<512xf32>
+    return
+  }
+}
