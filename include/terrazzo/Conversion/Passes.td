@@ -24,6 +24,35 @@ def TileToVector : Pass<"tz-tile-to-vector", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def TileToSimt : Pass<"tz-tile-to-simt", "::mlir::ModuleOp"> {
+  let summary = "Gives every tile a layout (GPU)";
+  let description = [{
+    Expects: a module of kernels over tile, arith, math and scf. `tile.num_warps` (default 4) and the `warp_size` of
+    `tile.target` (default 32) say what a block is.
+
+    Ensures: every tile type carries a `#simt.layout`; elementwise operands and results of an op share theirs;
+    `simt.convert_layout` stands wherever two layouts meet. Memory accesses carry `simt.vector`: how many consecutive
+    elements one access may cover. The choice is made once, for all tiles of the kernel, by cost.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::simt::SimtDialect"];
+}
+
+def SimtToLLVM : Pass<"tz-simt-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turns tiles with layouts into what one thread does (GPU)";
+  let description = [{
+    Expects: a module of kernels over tile, simt, arith, math and scf in which every tile has a layout, conversions and
+    reductions stay within a warp, and buffers have offsets. `tile.num_warps` (default 4), the `warp_size` of
+    `tile.target` (default 32) and `tile.strict` are read.
+
+    Ensures: no tile is left: each became one scalar for every register of its layout. What remains is arith, math and scf on
+    scalars, llvm for pointers, `tile.program_id`, `tile.num_programs` and the `simt` ops of one thread. Kernels are
+    functions of `!llvm.ptr<1>`, integers (an i1 is an i8) and floats; one that prints or asserts has a debug buffer as
+    one more argument, and `tile.lines` says what its numbers of lines mean.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+}
+
 def ExpandMath : Pass<"tz-expand-math"> {
   let summary = "Turns elementary functions and missing float formats into arithmetic";
   let description = [{
