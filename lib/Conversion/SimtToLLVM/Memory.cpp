@@ -101,12 +101,11 @@ int64_t Lowering::accessWidth(Operation *op, RankedTensorType type) {
     }
     // Accesses start at multiples of their width, and no row ends within one.
     auto areAligned = [&](ArrayRef<Coords> bases) {
-      return llvm::all_of(bases, [&](const Coords &basis) {
-        return basis[dim] % width == 0;
-      });
+      return llvm::all_of(
+          bases, [&](const Coords &basis) { return basis[dim] % width == 0; });
     };
-    while (type.getDimSize(dim) % width != 0 ||
-           !areAligned(d.lanes) || !areAligned(d.warps) ||
+    while (type.getDimSize(dim) % width != 0 || !areAligned(d.lanes) ||
+           !areAligned(d.warps) ||
            !areAligned(
                ArrayRef<Coords>(d.registers).drop_front(llvm::Log2_64(width))))
       width /= 2;
@@ -259,7 +258,12 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
   auto type = cast<RankedTensorType>(result.getType());
   Distribution &d = distribution(type);
   bool isShared = isOnlyShared(result);
-  if (d.freeWarps != 0 && !isShared)
+  // A lane's copy is in the lane with its free bits 0, if these move nothing.
+  bool isInWarp = d.freeWarps == 0;
+  for (auto [bit, basis] : llvm::enumerate(d.lanes))
+    isInWarp &= (d.freeLanes >> bit & 1) == 0 ||
+                llvm::all_of(basis, [](int32_t c) { return c == 0; });
+  if (!isInWarp && !isShared)
     return op->emitOpError("expected the result of an atomic, of which several "
                            "warps need copies, to go through shared memory");
   Value source;

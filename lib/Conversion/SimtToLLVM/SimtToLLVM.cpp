@@ -462,8 +462,9 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](tile::SplitOp o) { return lowerSplit(o); })
       .Case([&](tile::MapOp o) { return lowerMap(o); })
       .Case([&](tile::ReduceOp o) {
-        return lowerReduce(o, o.getCombine(), o.getAxis(),
-                           isCommutative(o.getCombine()), false);
+        bool commutes = isCommutative(o.getCombine()) ||
+                        (!machine.strict && o->hasAttr("commutative"));
+        return lowerReduce(o, o.getCombine(), o.getAxis(), commutes, false);
       })
       .Case([&](simt::WarpReduceOp o) {
         return lowerReduce(o, o.getCombine(), o.getAxis(), o.getCommutative(),
@@ -560,8 +561,7 @@ LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel,
   for (BlockArgument argument : kernel.getArguments()) {
     Type type = argument.getType();
     types.push_back(type.isInteger(1) ? b.getI8Type() : registerType(type));
-    DictionaryAttr attributes =
-        kernel.getArgAttrDict(argument.getArgNumber());
+    DictionaryAttr attributes = kernel.getArgAttrDict(argument.getArgNumber());
     argumentAttributes.push_back(attributes ? attributes
                                             : b.getDictionaryAttr({}));
   }
