@@ -60,7 +60,7 @@ struct Lowering::Scan {
   Tuple scanLanes(const Segment &segment, Tuple value);
   Value lastLane(const Segment &segment);
   std::pair<Value, Value> previousLane(const Segment &segment);
-  Rows inclusive(const Segment &segment, const Rows &values, Rows &totals);
+  Rows inclusive(size_t index, const Rows &values, Rows &totals);
   Prefixes exclusive(size_t segment, const Rows &values);
   Prefixes exclusiveInRegisters(size_t segment, const Rows &values);
   Prefixes exclusiveInLanes(size_t segment, const Rows &values);
@@ -166,19 +166,22 @@ std::pair<Value, Value> Lowering::Scan::previousLane(const Segment &segment) {
 }
 
 /// Scans along one segment; `totals` are of its ends, at the registers that
-/// have none of its bits.
-Lowering::Rows Lowering::Scan::inclusive(const Segment &segment,
-                                         const Rows &values, Rows &totals) {
+/// have none of its bits. Nobody needs those of the last segment.
+Lowering::Rows Lowering::Scan::inclusive(size_t index, const Rows &values,
+                                         Rows &totals) {
+  const Segment &segment = segments[index];
   Rows out;
-  Value last = segment.isLanes ? lastLane(segment) : Value();
+  bool isLast = index + 1 == segments.size();
+  Value last = segment.isLanes && !isLast ? lastLane(segment) : Value();
   uint32_t mask = segment.isLanes ? 0 : segment.mask();
   for (uint32_t r : order) {
     auto it = values.find(r);
     if (it == values.end())
       continue;
     if (segment.isLanes) {
-      out[r] = scanLanes(segment, it->second);
-      totals[r] = shuffled(out[r], last);
+      Tuple scanned = scanLanes(segment, it->second);
+      totals[r] = isLast ? scanned : shuffled(scanned, last);
+      out[r] = std::move(scanned);
       continue;
     }
     if (r & mask)
@@ -199,7 +202,7 @@ Lowering::Scan::Prefixes
 Lowering::Scan::exclusiveInRegisters(size_t index, const Rows &values) {
   const Segment &segment = segments[index];
   Rows totals;
-  Rows sums = inclusive(segment, values, totals);
+  Rows sums = inclusive(index, values, totals);
   Prefixes outer = exclusive(index + 1, totals), out;
   for (uint32_t r : order) {
     if (!totals.contains(r))
@@ -222,7 +225,7 @@ Lowering::Scan::Prefixes Lowering::Scan::exclusiveInLanes(size_t index,
                                                           const Rows &values) {
   const Segment &segment = segments[index];
   Rows totals;
-  Rows sums = inclusive(segment, values, totals);
+  Rows sums = inclusive(index, values, totals);
   Prefixes outer = exclusive(index + 1, totals), out;
   auto [previous, exists] = previousLane(segment);
   for (uint32_t r : order) {
@@ -263,7 +266,7 @@ Lowering::Rows Lowering::Scan::run(const Rows &values) {
   if (segments.empty())
     return values;
   Rows totals;
-  Rows out = inclusive(segments.front(), values, totals);
+  Rows out = inclusive(0, values, totals);
   if (segments.size() == 1)
     return out;
   Prefixes before = exclusive(1, totals);

@@ -397,11 +397,16 @@ Value Lowering::isWriter(Distribution &d) {
   Value ofLane = d.freeLanes ? laneId() : Value();
   Value ofWarp = d.freeWarps ? warpId() : Value();
   Value result;
+  // All bits of an index need no mask.
+  auto bits = [](uint32_t free, size_t count) {
+    return free == (uint32_t{1} << count) - 1 ? ~uint32_t{0} : free;
+  };
   atEntry([&] {
     if (ofLane)
-      result = areClear(ofLane, d.freeLanes);
+      result = areClear(ofLane, bits(d.freeLanes, d.lanes.size()));
     if (ofWarp)
-      result = both(result, areClear(ofWarp, d.freeWarps));
+      result =
+          both(result, areClear(ofWarp, bits(d.freeWarps, d.warps.size())));
   });
   return writers[key] = result;
 }
