@@ -5,6 +5,7 @@ TERRAZZO_ROUNDTRIP=1 runs every tz-opt of the suite with --verify-roundtrip.
 """
 
 import os
+import shutil
 
 import lit.formats
 
@@ -31,6 +32,14 @@ if os.environ.get("TERRAZZO_ROUNDTRIP") == "1":
     config.available_features.add("roundtrip")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%root", os.path.dirname(config.test_source_root)))
+
+# NVIDIA's assembler, where there is a CUDA toolkit.
+for folder in (None, "/usr/local/cuda/bin"):
+    ptxas = shutil.which("ptxas", path=folder)
+    if ptxas:
+        config.available_features.add("ptxas")
+        config.substitutions.append((r"(?<![\w/-])ptxas(?![\w.-])", ptxas))
+        break
 
 # A target is a feature: `// REQUIRES: cuda`.
 config.available_features.add("cpu")

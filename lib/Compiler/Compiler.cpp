@@ -24,16 +24,16 @@ static std::string printed(ModuleOp module) {
   return text;
 }
 
+namespace {
 /// A stage that a pass leaves behind.
 struct PassStage {
   llvm::StringLiteral pass, stage;
 };
-static constexpr PassStage kPassStages[] = {
+constexpr PassStage kPassStages[] = {
     {"tz-tile-to-vector", "vector"},
     {"tz-insert-barriers", "simt"},
 };
 
-namespace {
 /// Keeps the module's text after the passes that end a stage.
 class KeepStages : public PassInstrumentation {
 public:

@@ -34,18 +34,20 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
   const Target *target = findTarget(name.getValue());
   if (!target)
     return module.emitError("no target '") << name.getValue() << "'";
-  FailureOr<Artifact> artifact = target->emit(module, stageOption != "code");
+  // A copy: LLD, which is a part of some targets, resets all options.
+  std::string wanted = stageOption;
+  FailureOr<Artifact> artifact = target->emit(module, wanted != "code");
   if (failed(artifact))
     return failure();
-  if (stageOption == "code") {
+  if (wanted == "code") {
     out.write(reinterpret_cast<const char *>(artifact->code.data()),
               artifact->code.size());
     return success();
   }
-  auto stage = artifact->stages.find(stageOption);
+  auto stage = artifact->stages.find(wanted);
   if (stage == artifact->stages.end())
     return module.emitError("target '")
-           << name.getValue() << "' has no stage '" << stageOption << "'";
+           << name.getValue() << "' has no stage '" << wanted << "'";
   out << stage->second;
   return success();
 }

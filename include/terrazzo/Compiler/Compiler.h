@@ -17,8 +17,8 @@ namespace terrazzo {
 /// "cuda:sm_90a", "hip:gfx942").
 ///
 /// `stages` names the intermediate forms to keep in the artifact: "tile", then
-/// "vector" (CPU) or "simt", "llir", and "asm", "ptx" or "amdgcn". The module is not changed. Errors are diagnostics
-/// on the module's context.
+/// "vector" (CPU) or "simt", "llir", and "asm", "ptx" or "amdgcn". The module
+/// is not changed. Errors are diagnostics on the module's context.
 llvm::FailureOr<Artifact> compile(mlir::ModuleOp module, llvm::StringRef target,
                                   llvm::ArrayRef<llvm::StringRef> stages);
 

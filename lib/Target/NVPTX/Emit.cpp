@@ -26,11 +26,11 @@ static void initialize() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     // 32 bits for addresses of shared memory. It is an option of LLVM's command
-    // line alone.
+    // line alone; as its default, because LLD resets options.
     auto &options = llvm::cl::getRegisteredOptions();
     auto option = options.find("nvptx-short-ptr");
     if (option != options.end())
-      static_cast<llvm::cl::opt<bool> *>(option->second)->setValue(true);
+      static_cast<llvm::cl::opt<bool> *>(option->second)->setInitialValue(true);
   });
 }
 

@@ -50,8 +50,8 @@ static const char *constraintOf(unsigned bits) {
 }
 
 /// The registers that hold `value`.
-static SmallVector<Value> toWords(OpBuilder &builder, Location loc,
-                                  Value value) {
+static SmallVector<Value> splitIntoWords(OpBuilder &builder, Location loc,
+                                         Value value) {
   Words words = wordsOf(value.getType());
   IntegerType word = builder.getIntegerType(words.bits);
   if (device::sizeInBytes(value.getType()) == 1) {
@@ -241,7 +241,7 @@ struct LowerLoad : OpRewritePattern<simt::ThreadLoadOp> {
     Words words = wordsOf(type);
     SmallVector<Value> initial;
     if (op.getOther())
-      initial = toWords(rewriter, loc, op.getOther());
+      initial = splitIntoWords(rewriter, loc, op.getOther());
     else if (op.getMask())
       initial.assign(
           words.count,
@@ -280,7 +280,7 @@ struct LowerStore : OpRewritePattern<simt::ThreadStoreOp> {
     Instruction ptx(rewriter, loc);
     std::string address = ptx.address(pointer);
     std::string predicate = ptx.predicate(op.getMask());
-    std::string value = ptx.value(toWords(rewriter, loc, op.getValue()));
+    std::string value = ptx.value(splitIntoWords(rewriter, loc, op.getValue()));
     ptx.create(predicate + "st" + spaceOf(pointer).str() + hint +
                typeSuffix(type) + " " + address + ", " + value);
     rewriter.eraseOp(op);
@@ -359,7 +359,7 @@ static void replaceByAtom(Op op, PatternRewriter &rewriter,
   operands += ", " + ptx.address(op.getPtr());
   std::string predicate = ptx.predicate(op.getMask());
   for (Value value : values)
-    operands += ", " + ptx.value(toWords(rewriter, loc, value));
+    operands += ", " + ptx.value(splitIntoWords(rewriter, loc, value));
   SmallVector<Value> result =
       ptx.create(predicate + "atom" +
                  atomQualifiers(op.getSem(), op.getScope(), op.getPtr()) +
