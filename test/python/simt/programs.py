@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes small kernels over tiles with given layouts, and runs what tz-simt-to-llvm makes of them."""
+"""Writes small kernels over tiles, and runs what becomes of them: from given layouts on, or through all passes."""
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -113,7 +114,7 @@ class Program:
 
     def tensor(self, shape, element, layout):
         dims = "".join(f"{n}x" for n in shape)
-        return f"tensor<{dims}{element}, {layout}>"
+        return f"tensor<{dims}{element}, {layout}>" if layout else f"tensor<{dims}{element}>"
 
     def index(self, shape, layout):
         """The row-major index of each element, as i32."""
@@ -121,12 +122,12 @@ class Program:
         total = None
         stride = 1
         for dim in reversed(range(len(shape))):
-            at = layout.only(dim)
+            at = layout and layout.only(dim)
             value = self.emit(f"tile.arange 0 to {shape[dim]} : {i32([shape[dim]], at)}")
             now = [shape[dim]]
             for other in range(len(shape)):
                 if other != dim:
-                    wide = at.with_extra(other)
+                    wide = at and at.with_extra(other)
                     new = [*now[:other], 1, *now[other:]]
                     value = self.emit(f"tile.expand_dims {value}, {other} : {i32(now, at)} -> {i32(new, wide)}")
                     at, now = wide, new
@@ -144,14 +145,14 @@ class Program:
         index = self.index(shape, layout)
         return self.emit(f"tile.addptr {base}, {index} : {ptr}, {self.tensor(shape, 'i32', layout)}"), ptr
 
-    def load(self, array, element, layout, vector=1):
+    def load(self, array, element, layout=None, vector=1):
         shape = array.shape
         at, ptr = self.pointers(self.argument(array, element), shape, element, layout)
         return self.emit(
             f"tile.load {at} {{simt.vector = {vector} : i32}} : {ptr} -> {self.tensor(shape, element, layout)}"
         )
 
-    def store(self, value, shape, element, layout, vector=1):
+    def store(self, value, shape, element, layout=None, vector=1):
         """Gives the number of the argument whose array will hold the tile."""
         from threads import FLOATS, INTEGERS
 
@@ -184,12 +185,15 @@ class Program:
 }}
 """
 
-    def run(self, debug_words=0):
+    def run(self, debug_words=0, passes=()):
         """The arrays after the kernel."""
-        flags = ["--tz-simt-to-llvm", "--canonicalize", "--cse", "--mlir-print-op-generic"]
+        flags = [*passes, "--tz-simt-to-llvm", "--canonicalize=top-down=false", "--cse", "--mlir-print-op-generic"]
         done = subprocess.run([tz_opt(), "-", *flags], input=self.text(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr + self.text()
         self.lowered = done.stdout
+        shared = re.search(r"simt.shared_bytes = (\d+)", self.lowered)
+        if shared:
+            self.shared = int(shared[1])
         machine = Machine(done.stdout, self.warp_size, self.num_warps, self.shared)
         places = [machine.allocate(array) for array in self.arrays]
         arguments = [np.int64(place) for place in places]
