@@ -9,7 +9,7 @@
 
 #include "CpuLaunch.h"
 #include "CpuPool.h"
-#include "CpuPrint.h"
+#include "DeviceOutput.h"
 #include "terrazzo/Runtime/Cpu.h"
 #include "terrazzo/Runtime/Interrupt.h"
 
@@ -74,7 +74,6 @@ struct Launch : Job {
     cancel.store(1, std::memory_order_relaxed);
   }
   void throwIfStopped();
-  [[noreturn]] void throwFailure();
 
   CpuProgram &program;
   const Grid grid;
@@ -186,31 +185,11 @@ void Launch::recordFailure(uint32_t line, const int32_t (&pid)[3]) {
 
 void Launch::throwIfStopped() {
   if (hasFailed)
-    throwFailure();
+    throw assertionError(*program.artifact, *program.name, failedLine,
+                         failedPid);
   if (isCancelled.load(std::memory_order_relaxed))
     throw Error(Status::Cancelled, "launch of kernel '" + *program.name +
                                        "': cancelled by an interrupt");
-}
-
-void Launch::throwFailure() {
-  AssertionInfo info{*program.name, "", 0, 0, "", failedPid};
-  for (const LineEntry &entry : program.artifact->lines)
-    if (entry.id == failedLine) {
-      info.file = entry.file;
-      info.line = entry.line;
-      info.column = entry.column;
-      info.text = entry.text;
-    }
-  std::string message =
-      "launch of kernel '" + info.kernel + "': device assertion failed";
-  if (!info.file.empty())
-    message += " at " + info.file + ":" + std::to_string(info.line);
-  if (!info.text.empty())
-    message += ": " + info.text;
-  message += " (program " + std::to_string(failedPid[0]) + ", " +
-             std::to_string(failedPid[1]) + ", " +
-             std::to_string(failedPid[2]) + ")";
-  throw Error(std::move(info), std::move(message));
 }
 
 /// The lowest address of this thread's stack.

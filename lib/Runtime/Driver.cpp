@@ -101,7 +101,12 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::map<std::string, DriverFactory, std::less<>> factories{
-      {"cpu", openCpu}, {"null", openNull}};
+#ifndef TERRAZZO_WITHOUT_CPU_DRIVER // as in a build without LLVM
+      {"cpu", openCpu},
+#endif
+      {"cuda", openCuda},
+      {"hip", openHip},
+      {"null", openNull}};
   std::map<std::string, std::shared_ptr<Driver>, std::less<>> opened;
 
   static Registry &get() {

@@ -80,9 +80,10 @@ TEST(CApi, errors) {
 }
 
 TEST(CApi, drivers) {
-  ASSERT_EQ(tzDriverRegisteredCount(), 2u);
+  ASSERT_EQ(tzDriverRegisteredCount(), 4u);
   EXPECT_STREQ(tzDriverRegisteredName(0), "cpu");
-  EXPECT_EQ(tzDriverRegisteredName(2), nullptr);
+  EXPECT_STREQ(tzDriverRegisteredName(1), "cuda");
+  EXPECT_EQ(tzDriverRegisteredName(4), nullptr);
   TzDriver *driver = nullptr;
   ASSERT_EQ(tzDriverOpen("cpu", &driver), TzStatusOk);
   EXPECT_STREQ(tzDriverName(driver), "cpu");
@@ -96,11 +97,30 @@ TEST(CApi, drivers) {
   EXPECT_EQ(tzDriverCopy(driver, 0, memory, &value, 4, nullptr), TzStatusOk);
   EXPECT_EQ(tzDriverCopy(driver, 0, &back, memory, 4, nullptr), TzStatusOk);
   EXPECT_EQ(back, 5);
+  void *stream = nullptr;
+  ASSERT_EQ(tzStreamCreate(driver, 0, &stream), TzStatusOk);
+  EXPECT_EQ(tzDriverFill(driver, 0, memory, 1, 4, stream), TzStatusOk);
+  EXPECT_EQ(tzDriverCopyAsync(driver, 0, &back, memory, 4, stream), TzStatusOk);
+  EXPECT_EQ(tzDriverSynchronize(driver, 0, stream), TzStatusOk);
+  EXPECT_EQ(back, 0x01010101);
+  EXPECT_EQ(tzStreamDestroy(driver, 0, stream), TzStatusOk);
+  EXPECT_EQ(tzDriverPoll(driver, 0), TzStatusOk);
+  EXPECT_EQ(tzDriverPoll(driver, 1), TzStatusNotFound);
+  uint64_t freeBytes = 0, totalBytes = 0;
+  EXPECT_EQ(tzDriverMemory(driver, 0, &freeBytes, &totalBytes), TzStatusOk);
+  EXPECT_EQ(totalBytes, properties.memoryBytes);
+  int32_t device = -1;
+  EXPECT_EQ(tzDriverCurrentDevice(driver, &device), TzStatusOk);
+  EXPECT_EQ(device, 0);
   EXPECT_EQ(tzDriverFree(driver, 0, memory), TzStatusOk);
   EXPECT_EQ(tzDriverSynchronize(driver, 0, nullptr), TzStatusOk);
   TzEvent *start = nullptr, *stop = nullptr;
   ASSERT_EQ(tzEventCreate(driver, 0, &start), TzStatusOk);
   ASSERT_EQ(tzEventCreate(driver, 0, &stop), TzStatusOk);
+  bool isDone = false;
+  EXPECT_EQ(tzEventQuery(start, &isDone), TzStatusOk);
+  EXPECT_TRUE(isDone);
+  EXPECT_EQ(tzEventWait(start, nullptr), TzStatusOk);
   double milliseconds = -1;
   EXPECT_EQ(tzEventElapsed(start, stop, &milliseconds),
             TzStatusInvalidArgument);

@@ -1,10 +1,10 @@
-//===- CpuPrintTest.cpp - Output of device prints -------------------------===//
+//===- DeviceOutputTest.cpp - Device prints -------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runtime/CpuPrint.h"
+#include "Runtime/DeviceOutput.h"
 #include "TestKernels.h"
 
 #include <cstdio>
@@ -36,7 +36,7 @@ static std::string value(const std::string &format, T element) {
   return line.substr(head.size(), line.size() - head.size() - 1);
 }
 
-TEST(CpuPrint, indices) {
+TEST(DeviceOutput, indices) {
   EXPECT_EQ(print<int32_t>("i32 2x3 0", {1, 2, 3, 4, 5, 6}),
             "pid (1, 2, 3) idx (0, 0) x: 1\n"
             "pid (1, 2, 3) idx (0, 1) x: 2\n"
@@ -48,12 +48,12 @@ TEST(CpuPrint, indices) {
                                                "pid (1, 2, 3) idx (1) x: 8\n");
 }
 
-TEST(CpuPrint, scalars) {
+TEST(DeviceOutput, scalars) {
   for (const char *format : {"i32 scalar 0", "i32  0", "i32 0"})
     EXPECT_EQ(value<int32_t>(format, -5), "-5") << format;
 }
 
-TEST(CpuPrint, prefixes) {
+TEST(DeviceOutput, prefixes) {
   for (const char *prefix : {"x", "x:", "x: ", "x "})
     EXPECT_EQ(print<int32_t>("i32 scalar 0", {1}, prefix),
               "pid (1, 2, 3) idx () x: 1\n");
@@ -61,7 +61,7 @@ TEST(CpuPrint, prefixes) {
             "pid (1, 2, 3) idx () 1\n");
 }
 
-TEST(CpuPrint, integers) {
+TEST(DeviceOutput, integers) {
   EXPECT_EQ(value<int8_t>("i8 scalar 0", -128), "-128");
   EXPECT_EQ(value<uint8_t>("u8 scalar 0", 200), "200");
   EXPECT_EQ(value<int16_t>("i16 scalar 0", -3), "-3");
@@ -73,14 +73,14 @@ TEST(CpuPrint, integers) {
   EXPECT_EQ(value<uint8_t>("i1 scalar 0", 1), "1");
 }
 
-TEST(CpuPrint, hex) {
+TEST(DeviceOutput, hex) {
   EXPECT_EQ(value<int8_t>("i8 scalar 1", -1), "0xff");
   EXPECT_EQ(value<int32_t>("i32 scalar 1", 255), "0x000000ff");
   EXPECT_EQ(value<float>("f32 scalar 1", 1.0f), "0x3f800000");
   EXPECT_EQ(value<uint64_t>("ptr scalar 0", 0xABC), "0x0000000000000abc");
 }
 
-TEST(CpuPrint, floats) {
+TEST(DeviceOutput, floats) {
   EXPECT_EQ(value<float>("f32 scalar 0", 0.1f), "0.1");
   EXPECT_EQ(value<float>("f32 scalar 0", -2.0f), "-2");
   EXPECT_EQ(value<double>("f64 scalar 0", 1e300), "1e+300");
@@ -95,7 +95,7 @@ TEST(CpuPrint, floats) {
   EXPECT_EQ(value<uint16_t>("bf16 scalar 0", 0xC040), "-3");
 }
 
-TEST(CpuPrint, damagedMetadata) {
+TEST(DeviceOutput, damagedMetadata) {
   EXPECT_NE(print<int>("q7 scalar 0", {1}).find("unknown type 'q7'"),
             std::string::npos);
   EXPECT_NE(formatPrint({}, 9, {0, 0, 0}, 0, 1, "").find("no format"),
@@ -121,7 +121,7 @@ static std::string captured(Action action) {
   return text;
 }
 
-TEST(CpuPrint, kernelsPrintWholeLines) {
+TEST(DeviceOutput, kernelsPrintWholeLines) {
   Artifact artifact = makeArtifact("print", "pi");
   artifact.lines = {{3, "k.py", 1, 1, "v"}, {4, "k.py", 2, 1, "here"}};
   artifact.metadata = {{"print.3.0", "f32 2x3 0"},
@@ -145,7 +145,7 @@ TEST(CpuPrint, kernelsPrintWholeLines) {
   EXPECT_EQ(seen["pid (0, 0, 0) idx () here"], 1);
 }
 
-TEST(CpuPrint, comesAfterWhatWasPrintedBefore) {
+TEST(DeviceOutput, comesAfterWhatWasPrintedBefore) {
   Artifact artifact = makeArtifact("print", "pi");
   std::shared_ptr<Kernel> kernel = openDriver("cpu")->load(0, artifact);
   std::vector<float> values(6);

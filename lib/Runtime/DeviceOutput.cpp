@@ -1,4 +1,5 @@
-//===- CpuPrint.cpp - Output of device prints -----------------------------===//
+//===- DeviceOutput.cpp - Device prints and assertions
+//------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,9 +7,10 @@
 // printed with the fewest digits that give the same value back.
 //===----------------------------------------------------------------------===//
 
-#include "CpuPrint.h"
+#include "DeviceOutput.h"
 #include "SmallFloat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -142,6 +144,19 @@ void appendElement(std::string &out, const Format &format, const void *data,
     out.append("(a value of unknown type '").append(type).append("')");
 }
 
+/// The size of an element of a type; 0 if the type is unknown.
+int64_t elementBytes(std::string_view type) {
+  if (type == "i1" || type == "i8" || type == "u8")
+    return 1;
+  if (type == "i16" || type == "u16" || type == "f16" || type == "bf16")
+    return 2;
+  if (type == "i32" || type == "u32" || type == "f32")
+    return 4;
+  if (type == "i64" || type == "u64" || type == "f64" || type == "ptr")
+    return 8;
+  return 0;
+}
+
 /// The indices of element `i`: "(1, 3)", "()" for a scalar.
 void appendIndex(std::string &out, const std::vector<int64_t> &shape,
                  int64_t i) {
@@ -180,6 +195,13 @@ const std::string *findMetadata(const Artifact &artifact, uint32_t line,
 std::string formatPrint(const Artifact &artifact, uint32_t line,
                         std::array<int32_t, 3> pid, int32_t operand,
                         int32_t count, const void *data) {
+  return formatPrint(artifact, line, pid, operand,
+                     std::vector<bool>(std::max(count, 0), true), data);
+}
+
+std::string formatPrint(const Artifact &artifact, uint32_t line,
+                        std::array<int32_t, 3> pid, int32_t operand,
+                        const std::vector<bool> &present, const void *data) {
   std::string head = "pid (" + std::to_string(pid[0]) + ", " +
                      std::to_string(pid[1]) + ", " + std::to_string(pid[2]) +
                      ") idx ";
@@ -198,7 +220,9 @@ std::string formatPrint(const Artifact &artifact, uint32_t line,
     return head + "()" + prefix + "(no format in the artifact)\n";
   Format format = parseFormat(*text);
   std::string out;
-  for (int64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < present.size(); ++i) {
+    if (!present[i])
+      continue;
     out += head;
     appendIndex(out, format.shape, i);
     out += prefix;
@@ -206,6 +230,40 @@ std::string formatPrint(const Artifact &artifact, uint32_t line,
     out += '\n';
   }
   return out;
+}
+
+OperandSize operandSize(const Artifact &artifact, uint32_t line,
+                        int32_t operand) {
+  const std::string *text = findMetadata(artifact, line, operand);
+  if (!text)
+    return {};
+  Format format = parseFormat(*text);
+  OperandSize size{1, elementBytes(format.dtype)};
+  for (int64_t dimension : format.shape)
+    if (__builtin_mul_overflow(size.count, dimension, &size.count))
+      return {};
+  return size;
+}
+
+Error assertionError(const Artifact &artifact, const std::string &kernel,
+                     uint32_t line, std::array<int32_t, 3> pid) {
+  AssertionInfo info{kernel, "", 0, 0, "", pid};
+  for (const LineEntry &entry : artifact.lines)
+    if (entry.id == line) {
+      info.file = entry.file;
+      info.line = entry.line;
+      info.column = entry.column;
+      info.text = entry.text;
+    }
+  std::string message =
+      "launch of kernel '" + info.kernel + "': device assertion failed";
+  if (!info.file.empty())
+    message += " at " + info.file + ":" + std::to_string(info.line);
+  if (!info.text.empty())
+    message += ": " + info.text;
+  message += " (program " + std::to_string(pid[0]) + ", " +
+             std::to_string(pid[1]) + ", " + std::to_string(pid[2]) + ")";
+  return {std::move(info), std::move(message)};
 }
 
 void writeToStandardOutput(const std::string &text) {
