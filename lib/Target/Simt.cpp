@@ -18,6 +18,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createTileToSimt());
+  manager.addPass(createSimtPrefetch());
   manager.addPass(createSimtDecompose());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -26,6 +27,10 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createSimtToLLVM());
   manager.addPass(createGuardDivision());
   manager.addPass(createExpandMath());
-  manager.addPass(createCanonicalizerPass());
+  // Bottom-up: top-down takes quadratic time over loops that carry hundreds of
+  // registers.
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(false);
+  manager.addPass(createCanonicalizerPass(config));
   manager.addPass(createCSEPass());
 }

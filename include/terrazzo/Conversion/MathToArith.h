@@ -23,7 +23,16 @@ struct ExpandMathTarget {
   bool f16Conversions = true;
   /// f16 arithmetic and comparison run in hardware (AVX512-FP16, GPUs).
   bool f16Arithmetic = false;
+  /// f32 exp2, log2, rsqrt and division are instructions of a few ulp (every
+  /// GPU). Those stay, exp and log are made of them, and divisions that need
+  /// not be correctly rounded are marked by kApproximateAttr.
+  bool approximate = false;
 };
+
+/// Unit attribute of an `arith.divf` that may be off by a few ulp.
+inline constexpr llvm::StringLiteral kApproximateAttr = "tile.approximate";
+/// Unit attribute of an `arith.divf` that the user wants correctly rounded.
+inline constexpr llvm::StringLiteral kExactAttr = "tile.exact";
 
 /// Adds the patterns behind `tz-expand-math`. Each pattern rewrites one op into
 /// ops that no pattern matches again.

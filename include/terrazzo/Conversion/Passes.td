@@ -65,7 +65,9 @@ def ExpandMath : Pass<"tz-expand-math"> {
     the new ops. docs/Rationale/Math.md lists the error bounds.
 
     What the target has is said by the options and, where there is one, by the `tile.target` dictionary of an enclosing
-    op: without `f16` in it f16 conversions are code, with `bf16` or `f16_arithmetic` those are native.
+    op: without `f16` in it f16 conversions are code, with `bf16` or `f16_arithmetic` those are native. With `approximate`,
+    and without `tile.strict` on the module, f32 exp2, log2 and rsqrt stay, exp and log become these, and f32 divisions
+    without `tile.exact` are marked `tile.approximate`.
   }];
   let options = [
     Option<"bf16Conversions", "bf16-native", "bool", "false", "f32 -> bf16 conversion is an instruction">,

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Conversion/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -85,6 +86,28 @@ Value expandConversion(Operation *op, Emitter &emitter) {
                                : expand::narrow(x, to, towardZero).get();
 }
 
+/// Functions of f32 that the hardware has, and what is one step from them.
+/// Nothing for an op that is neither.
+std::optional<Value> expandApproximate(Operation *op, Emitter &emitter) {
+  ImplicitLocOpBuilder &b = emitter.builder;
+  if (isa<math::Exp2Op, math::Log2Op, math::RsqrtOp>(op))
+    return Value();
+  if (isa<arith::DivFOp>(op)) {
+    if (!op->hasAttr(kExactAttr))
+      op->setAttr(kApproximateAttr, b.getUnitAttr());
+    return Value();
+  }
+  if (isa<math::ExpOp>(op))
+    return math::Exp2Op::create(
+               b, (Expr(emitter, op->getOperand(0)) * 0x1.715476p+0).get())
+        .getResult();
+  if (isa<math::LogOp>(op))
+    return (Expr(emitter, math::Log2Op::create(b, op->getOperand(0))) *
+            0x1.62e43p-1)
+        .get();
+  return std::nullopt;
+}
+
 /// The results that replace `op`, or none when it may stay.
 SmallVector<Value, 2> expandOp(Operation *op, Emitter &emitter) {
   if (op->getNumOperands() == 0 || op->getNumResults() == 0)
@@ -111,6 +134,9 @@ SmallVector<Value, 2> expandOp(Operation *op, Emitter &emitter) {
   }
   if (!operand.isF32() && !operand.isF64())
     return {};
+  if (emitter.target.approximate && operand.isF32())
+    if (std::optional<Value> value = expandApproximate(op, emitter))
+      return single(*value);
   if (isa<math::SincosOp>(op)) {
     auto [sine, cosine] =
         expand::expandSinCos(Expr(emitter, op->getOperand(0)));
@@ -157,15 +183,27 @@ DictionaryAttr targetFacts(Operation *op) {
   return {};
 }
 
+bool isStrict(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr("tile.strict"))
+      return true;
+  return false;
+}
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
-    ExpandMathTarget target{bf16Conversions, f16Conversions, f16Arithmetic};
+    ExpandMathTarget target;
+    target.bf16Conversions = bf16Conversions;
+    target.f16Conversions = f16Conversions;
+    target.f16Arithmetic = f16Arithmetic;
     if (DictionaryAttr facts = targetFacts(getOperation())) {
       target.bf16Conversions |= facts.contains("bf16");
       target.f16Conversions &= facts.contains("f16");
       target.f16Arithmetic |= facts.contains("f16_arithmetic");
+      target.approximate =
+          facts.contains("approximate") && !isStrict(getOperation());
     }
     Emitter emitter(
         ImplicitLocOpBuilder(getOperation()->getLoc(), &getContext()), target);

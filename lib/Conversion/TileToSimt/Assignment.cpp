@@ -16,7 +16,7 @@ using namespace terrazzo::simt;
 static constexpr double kTripCount = 8;
 /// Store, barrier and load of a trip through shared memory, beside the
 /// accesses themselves.
-static constexpr double kSharedTrip = 60;
+static constexpr double kSharedTrip = 40;
 
 static int64_t registersOf(const LinearLayout &layout) {
   return layout.inSize(kRegister);
@@ -267,6 +267,8 @@ Assignment::Assignment(func::FuncOp kernel, BlockShape block)
 
 int64_t Assignment::vectorOf(Operation *access) {
   Value pointer = accessPointer(access);
+  if (cast<RankedTensorType>(pointer.getType()).getRank() == 0)
+    return 1;
   int64_t vector = axis.getPointerVector(pointer);
   unsigned fastest = axis.getOrder(pointer).front();
   Value mask;
@@ -279,6 +281,16 @@ int64_t Assignment::vectorOf(Operation *access) {
   if (mask)
     vector = std::min(vector, axis.getMaskAlignment(mask, fastest));
   return std::max<int64_t>(1, vector);
+}
+
+int64_t Assignment::vectorIn(Operation *access, const LinearLayout &layout) {
+  Value pointer = accessPointer(access);
+  if (cast<RankedTensorType>(pointer.getType()).getRank() == 0)
+    return 1;
+  unsigned fastest = axis.getOrder(pointer).front();
+  return std::min<int64_t>(
+      vectorOf(access),
+      layout.numConsecutive(kRegister, layout::dimName(fastest)));
 }
 
 LinearLayout Assignment::coalesced(Operation *access) {
@@ -366,9 +378,7 @@ double Assignment::accessCost(Operation *access, const LinearLayout &layout) {
   auto element = cast<tile::PtrType>(type.getElementType()).getPointeeType();
   int64_t bytes = elementBytes(element);
   unsigned fastest = axis.getOrder(pointer).front();
-  int64_t vector = std::min<int64_t>(
-      vectorOf(access),
-      layout.numConsecutive(kRegister, layout::dimName(fastest)));
+  int64_t vector = vectorIn(access, layout);
   vector = std::min(vector, std::max<int64_t>(1, 16 / bytes));
   int64_t run = axis.get(pointer).contiguity[fastest] > 1
                     ? runAlong(layout, static_cast<int>(fastest))
@@ -379,7 +389,7 @@ double Assignment::accessCost(Operation *access, const LinearLayout &layout) {
   double accesses =
       static_cast<double>(registers) / static_cast<double>(vector);
   // Issue of the instructions, and what the memory system moves for them.
-  return 4 * accesses + static_cast<double>(registers * bytes) * waste;
+  return 8 * accesses + static_cast<double>(registers * bytes) * waste;
 }
 
 double Assignment::anchorCost(Operation *op, const LinearLayout &layout,
@@ -461,12 +471,15 @@ SmallVector<std::pair<size_t, size_t>> Assignment::moveGroup(size_t index,
       const Link &link = links[number];
       bool isDown = link.from == static_cast<int>(self);
       size_t other = isDown ? link.to : link.from;
-      if (isAccess(link.op) || (isDown && isa<tile::BroadcastOp>(link.op)) ||
+      if ((isDown && isa<tile::BroadcastOp>(link.op)) ||
           llvm::any_of(moved, [&](auto &each) { return each.first == other; }))
         continue;
-      std::optional<LinearLayout> image = isDown
-                                              ? resultLayout(link.op, layout)
-                                              : operandLayout(link.op, layout);
+      std::optional<LinearLayout> image;
+      if (isAccess(link.op))
+        image = layout;
+      else
+        image = isDown ? resultLayout(link.op, layout)
+                       : operandLayout(link.op, layout);
       if (!image)
         continue;
       auto &candidates = all[other].candidates;

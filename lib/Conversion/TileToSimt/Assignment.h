@@ -52,6 +52,8 @@ public:
   /// How many consecutive elements an access may cover, as far as alignment and
   /// mask allow.
   int64_t vectorOf(Operation *access);
+  /// The same, of what a thread holds side by side in `layout`.
+  int64_t vectorIn(Operation *access, const LinearLayout &layout);
 
   const BlockShape block;
 

@@ -147,8 +147,8 @@ void Placement::placeAccess(Operation *op) {
   if (!isTile(op->getOperand(0)))
     return;
   LinearLayout layout = assignment.layoutForAccess(op);
-  op->setAttr(kVectorAttr, Builder(op).getI32IntegerAttr(
-                               static_cast<int32_t>(assignment.vectorOf(op))));
+  op->setAttr(kVectorAttr, Builder(op).getI32IntegerAttr(static_cast<int32_t>(
+                               assignment.vectorIn(op, layout))));
   for (OpOperand &operand : op->getOpOperands())
     wantOperand(operand, layout);
   for (OpResult result : op->getResults())
@@ -224,6 +224,8 @@ void Placement::placeFree(Operation *op) {
     if (gather && operand.get() == gather.getIndices() &&
         operand.getOperandNumber() == 1)
       wantOperand(operand, assignment.layoutOf(gather.getResult()));
+    else if (isa<tile::InsertOp>(op) && operand.getOperandNumber() == 1)
+      wantOperand(operand, assignment.layoutOf(op->getResult(0)));
     else
       wantAny(operand);
   }

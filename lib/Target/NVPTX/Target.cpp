@@ -68,6 +68,8 @@ public:
         number("registers", 255),
         number("vector_bytes", 16),
         has("fma"),
+        // ex2, lg2, rsqrt and div.full.
+        has("approximate"),
         has("f16"),
         // cvt.rn.bf16.f32 came with sm_80.
         has("bf16"),

@@ -182,6 +182,12 @@ LinearLayout simt::carryLayout(ArrayRef<int64_t> shape, int axis,
   return builder.finish(order);
 }
 
+int64_t simt::bytesInThread(Type type) {
+  int64_t bytes = elementBytes(tile::getElementType(type));
+  LayoutAttr layout = getLayout(type);
+  return layout ? bytes * layout.getLayout().inSize(kRegister) : bytes;
+}
+
 SmallVector<unsigned> simt::rowMajor(size_t rank) {
   SmallVector<unsigned> order;
   for (size_t dim = rank; dim-- > 0;)

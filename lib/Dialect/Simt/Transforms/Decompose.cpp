@@ -37,6 +37,9 @@ SmallVector<int32_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
+/// Bytes of registers in each thread that may wait for slices of a recurrence.
+constexpr int64_t kStepBytes = 256;
+
 /// A buffer with the strides by which a tile lies in it.
 struct Place {
   Value buffer;
@@ -75,10 +78,11 @@ private:
             rowMajorStrides(type.getShape())};
   }
   void store(ImplicitLocOpBuilder &b, Value value, const Place &place,
-             Value offset = {}, int64_t base = 0) {
+             Value offset = {}, int64_t base = 0, bool isDisjoint = false) {
     LocalStoreOp::create(b, value, place.buffer, offset,
                          b.getI32IntegerAttr(static_cast<int32_t>(base)),
-                         b.getDenseI32ArrayAttr(place.strides), LayoutAttr());
+                         b.getDenseI32ArrayAttr(place.strides), LayoutAttr(),
+                         isDisjoint ? b.getUnitAttr() : UnitAttr());
   }
   Value load(ImplicitLocOpBuilder &b, Type type, const Place &place,
              Value offset = {}, int64_t base = 0) {
@@ -227,6 +231,25 @@ LinearLayout perWarpLayout(const LinearLayout &layout, int axis) {
   return makeLayout(inputs, bits).withoutZeroRegisters();
 }
 
+/// How many warps along the axis hold any of its `extent` elements: a prefix,
+/// as the bits of their place are in order.
+int64_t warpsInside(const LinearLayout &layout, int axis, int64_t extent) {
+  SmallVector<int64_t> bits;
+  for (const LinearLayout::Basis &basis : basesOf(layout, kWarp))
+    if (basis[axis])
+      bits.push_back(basis[axis]);
+  llvm::sort(bits);
+  int64_t count = 0;
+  for (int64_t place = 0; place < int64_t{1} << bits.size(); ++place) {
+    int64_t first = 0;
+    for (size_t bit = 0; bit < bits.size(); ++bit)
+      if (place >> bit & 1)
+        first += bits[bit];
+    count += first < extent;
+  }
+  return count;
+}
+
 /// `perWarp` with the axis in registers, and all warps holding all of it.
 LinearLayout gatheredLayout(const LinearLayout &perWarp, int axis) {
   SmallVector<LayoutInput> inputs;
@@ -288,7 +311,7 @@ void Decomposition::reduce(tile::ReduceOp op) {
   LinearLayout perWarp = perWarpLayout(layout, axis),
                gathered = gatheredLayout(perWarp, axis);
   SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = int64_t{1} << bitsAlong(layout, kWarp, axis);
+  shape[axis] = warpsInside(layout, axis, shape[axis]);
   SmallVector<Type> partTypes;
   for (Value operand : op.getOperands())
     partTypes.push_back(
@@ -391,40 +414,58 @@ void Decomposition::recurrence(tile::RecurrenceOp op) {
     return arith::ConstantOp::create(
         b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
   };
-  auto loop = scf::ForOp::create(b, constant(0), constant(extent), constant(1),
-                                 op.getInits());
+  // Several steps an iteration: the slices of all of them are on their way
+  // while the first is worked on, and none waits for a store of the one before.
+  int64_t waiting = 0;
+  for (BlockArgument slice : step.getArguments().drop_front(carried))
+    waiting += bytesInThread(slice.getType());
+  int64_t unroll = 4;
+  while (unroll > 1 && (extent % unroll || unroll * waiting > kStepBytes))
+    unroll /= 2;
+  auto loop = scf::ForOp::create(b, constant(0), constant(extent),
+                                 constant(unroll), op.getInits());
   {
     OpBuilder::InsertionGuard guard(b);
     if (carried == 0 && !loop.getBody()->empty())
       loop.getBody()->getTerminator()->erase();
     b.setInsertionPointToStart(loop.getBody());
-    Value place = loop.getInductionVar();
-    if (op.getReverse())
-      place = arith::SubIOp::create(b, constant(extent - 1), place);
-    auto offsetOf = [&](const Streamed &each) -> Value {
+    auto offsetOf = [&](const Streamed &each, Value place) -> Value {
       return arith::MulIOp::create(b, place,
                                    constant(each.whole.strides[axis]));
     };
-    IRMapping mapping;
-    for (size_t index = 0; index < carried; ++index)
-      mapping.map(step.getArgument(index), loop.getRegionIterArg(index));
-    for (auto [index, each] : llvm::enumerate(xs)) {
-      Value arg = step.getArgument(carried + index);
-      mapping.map(arg, load(b, arg.getType(), each.row, offsetOf(each)));
+    SmallVector<Value> places;
+    SmallVector<IRMapping> mappings(unroll);
+    for (int64_t number = 0; number < unroll; ++number) {
+      Value place = loop.getInductionVar();
+      if (number)
+        place = arith::AddIOp::create(b, place, constant(number));
+      if (op.getReverse())
+        place = arith::SubIOp::create(b, constant(extent - 1), place);
+      places.push_back(place);
+      for (auto [index, each] : llvm::enumerate(xs)) {
+        Value arg = step.getArgument(carried + index);
+        mappings[number].map(
+            arg, load(b, arg.getType(), each.row, offsetOf(each, place)));
+      }
     }
-    for (Operation &inner : step.without_terminator())
-      b.clone(inner, mapping);
-    SmallVector<Value> next;
-    for (auto [index, value] :
-         llvm::enumerate(step.getTerminator()->getOperands())) {
-      Value mapped = mapping.lookupOrDefault(value);
-      if (index < carried)
-        next.push_back(mapped);
-      else
-        store(b, mapped, outputs[index - carried].row,
-              offsetOf(outputs[index - carried]));
+    SmallVector<Value> state(loop.getRegionIterArgs());
+    SmallVector<SmallVector<Value>> results;
+    for (IRMapping &mapping : mappings) {
+      for (size_t index = 0; index < carried; ++index)
+        mapping.map(step.getArgument(index), state[index]);
+      for (Operation &inner : step.without_terminator())
+        b.clone(inner, mapping);
+      results.emplace_back();
+      for (Value value : step.getTerminator()->getOperands())
+        results.back().push_back(mapping.lookupOrDefault(value));
+      std::copy_n(results.back().begin(), carried, state.begin());
     }
-    scf::YieldOp::create(b, next);
+    for (int64_t number = 0; number < unroll; ++number)
+      for (size_t index = carried; index < results[number].size(); ++index)
+        store(b, results[number][index], outputs[index - carried].row,
+              offsetOf(outputs[index - carried], places[number]), 0,
+              /*isDisjoint=*/true);
+    scf::YieldOp::create(b, state);
   }
   for (size_t index = 0; index < op.getNumResults(); ++index)
     op.getResult(index).replaceAllUsesWith(

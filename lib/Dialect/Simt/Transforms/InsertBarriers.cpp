@@ -28,11 +28,14 @@ class InsertBarriersPass : public impl::InsertBarriersBase<InsertBarriersPass> {
     });
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (kernel->hasAttr(tile::kKernelAttr))
-        simt::followAccesses(kernel, [](Operation *op, const simt::Access &) {
-          OpBuilder b(op);
-          simt::BarrierOp::create(b, op->getLoc());
-          return true;
-        });
+        simt::followAccesses(
+            kernel,
+            [](Operation *op, const simt::Access &) {
+              OpBuilder b(op);
+              simt::BarrierOp::create(b, op->getLoc());
+              return true;
+            },
+            /*mayMove=*/true);
   }
 };
 
@@ -43,7 +46,8 @@ class CheckBarriersPass : public impl::CheckBarriersBase<CheckBarriersPass> {
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (kernel->hasAttr(tile::kKernelAttr))
         simt::followAccesses(
-            kernel, [&](Operation *op, const simt::Access &earlier) {
+            kernel,
+            [&](Operation *op, const simt::Access &earlier) {
               if (reported.insert(op).second) {
                 InFlightDiagnostic diag = op->emitError(
                     "needs a barrier after an earlier access of the same ");
@@ -52,7 +56,8 @@ class CheckBarriersPass : public impl::CheckBarriersBase<CheckBarriersPass> {
               }
               isClean = false;
               return false;
-            });
+            },
+            /*mayMove=*/false);
     if (!isClean)
       signalPassFailure();
   }

@@ -11,7 +11,7 @@ using namespace terrazzo;
 using namespace terrazzo::simt;
 
 /// The kernel argument that an address derives from, or null.
-static Value rootOf(Value pointer, DenseSet<Value> &seen) {
+static Value followRoot(Value pointer, DenseSet<Value> &seen) {
   if (!seen.insert(pointer).second)
     return {};
   if (auto argument = dyn_cast<BlockArgument>(pointer)) {
@@ -20,12 +20,13 @@ static Value rootOf(Value pointer, DenseSet<Value> &seen) {
       return pointer;
     if (auto loop = dyn_cast<scf::ForOp>(parent))
       if (argument.getArgNumber() > 0)
-        return rootOf(loop.getInitArgs()[argument.getArgNumber() - 1], seen);
+        return followRoot(loop.getInitArgs()[argument.getArgNumber() - 1],
+                          seen);
     if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
       if (argument.getOwner() == loop.getBeforeBody())
-        return rootOf(loop.getInits()[argument.getArgNumber()], seen);
-      return rootOf(loop.getConditionOp().getArgs()[argument.getArgNumber()],
-                    seen);
+        return followRoot(loop.getInits()[argument.getArgNumber()], seen);
+      return followRoot(
+          loop.getConditionOp().getArgs()[argument.getArgNumber()], seen);
     }
     return {};
   }
@@ -33,19 +34,19 @@ static Value rootOf(Value pointer, DenseSet<Value> &seen) {
   if (isa<tile::AddPtrOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
           tile::ReshapeOp, tile::TransposeOp, tile::PtrCastOp, tile::HintOp,
           ConvertLayoutOp>(op))
-    return rootOf(op->getOperand(0), seen);
+    return followRoot(op->getOperand(0), seen);
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return rootOf(loop.getInitArgs()[cast<OpResult>(pointer).getResultNumber()],
-                  seen);
+    return followRoot(
+        loop.getInitArgs()[cast<OpResult>(pointer).getResultNumber()], seen);
   return {};
 }
 
 /// The carried pointers of a loop may be swapped: a root is one only if no
 /// other pointer argument can get there. A loop that yields a pointer of
 /// another root is found by following the yielded value, too.
-static Value rootOf(Value pointer) {
+Value simt::rootOf(Value pointer) {
   DenseSet<Value> seen;
-  Value root = rootOf(pointer, seen);
+  Value root = followRoot(pointer, seen);
   for (Value value : SmallVector<Value>(seen.begin(), seen.end())) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument)
@@ -58,7 +59,7 @@ static Value rootOf(Value pointer) {
     if (!next)
       return {};
     DenseSet<Value> others;
-    Value other = rootOf(next->get(), others);
+    Value other = followRoot(next->get(), others);
     if (other && other != root)
       return {};
   }
@@ -115,8 +116,13 @@ bool simt::conflict(const Access &earlier, const Access &later) {
   if (earlier.isShared != later.isShared ||
       (!earlier.isWrite && !later.isWrite))
     return false;
-  if (earlier.isShared)
+  if (earlier.isShared) {
+    // One op has one layout: with the same offset a thread meets itself.
+    auto store = dyn_cast<LocalStoreOp>(later.op);
+    if (store && earlier.op == later.op && store.getDisjoint())
+      return false;
     return earlier.begin < later.end && later.begin < earlier.end;
+  }
   // Atomics order themselves.
   if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(earlier.op) &&
       isa<tile::AtomicRMWOp, tile::AtomicCASOp>(later.op))
@@ -150,9 +156,9 @@ bool merge(Pending &into, const Pending &from, bool asEarlier) {
 
 class Follower {
 public:
-  explicit Follower(
-      llvm::function_ref<bool(Operation *, const Access &)> onHazard)
-      : onHazard(onHazard) {}
+  Follower(llvm::function_ref<bool(Operation *, const Access &)> onHazard,
+           bool mayMove)
+      : onHazard(onHazard), mayMove(mayMove) {}
 
   void follow(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block))
@@ -196,6 +202,18 @@ private:
   /// The blocks of a loop, run in turn zero times or more; the first decides
   /// whether to go on (of a `for`, the only one may not run at all).
   void followLoop(ArrayRef<Block *> blocks, Pending &pending) {
+    // A barrier that what came before calls for does better in front of the
+    // loop than in it.
+    Operation *loop = blocks.front()->getParentOp();
+    const Access *before = nullptr;
+    loop->walk([&](Operation *op) {
+      for (const Access &later : accessesOf(op))
+        for (const Access &earlier : pending)
+          if (!before && conflict(earlier, later))
+            before = &earlier;
+    });
+    if (before && mayMove && onHazard(loop, *before))
+      pending.clear();
     Pending entry = pending, exit;
     do {
       Pending state = entry;
@@ -212,14 +230,16 @@ private:
   }
 
   llvm::function_ref<bool(Operation *, const Access &)> onHazard;
+  bool mayMove;
 };
 
 } // namespace
 
 void simt::followAccesses(
     func::FuncOp kernel,
-    llvm::function_ref<bool(Operation *, const Access &)> onHazard) {
+    llvm::function_ref<bool(Operation *, const Access &)> onHazard,
+    bool mayMove) {
   Pending pending;
   for (Block &block : kernel.getBody())
-    Follower(onHazard).follow(block, pending);
+    Follower(onHazard, mayMove).follow(block, pending);
 }

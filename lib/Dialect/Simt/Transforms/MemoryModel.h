@@ -33,6 +33,9 @@ struct Access {
   bool operator==(const Access &) const = default;
 };
 
+/// The kernel argument that an address derives from, null if it is not known.
+mlir::Value rootOf(mlir::Value pointer);
+
 /// What an op itself accesses, not what ops in its regions do.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 
@@ -41,11 +44,12 @@ bool conflict(const Access &earlier, const Access &later);
 
 /// Follows all paths through a kernel. `onHazard` is called for each op that
 /// conflicts with an access before it; it returns whether it put a barrier
-/// before the op.
+/// before the op. With `mayMove` that may be a loop around such an op.
 void followAccesses(
     mlir::func::FuncOp kernel,
     llvm::function_ref<bool(mlir::Operation *op, const Access &earlier)>
-        onHazard);
+        onHazard,
+    bool mayMove);
 
 } // namespace terrazzo::simt
 

@@ -89,6 +89,9 @@ LinearLayout dotLayout(llvm::ArrayRef<int64_t> shape, BlockShape block);
 LinearLayout carryLayout(llvm::ArrayRef<int64_t> shape, int axis,
                          BlockShape block);
 
+/// Bytes that a thread holds of a tile or scalar.
+int64_t bytesInThread(mlir::Type type);
+
 /// Dimensions from the last to the first.
 llvm::SmallVector<unsigned> rowMajor(size_t rank);
 

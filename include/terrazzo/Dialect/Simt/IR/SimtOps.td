@@ -88,13 +88,14 @@ class Simt_LocalOp<string mnemonic, list<Trait> traits> : Simt_Op<mnemonic, trai
 def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Writes a tile to a buffer";
   let description = addressing # [{
-    Elements beyond the shape are not written, and of copies that several threads hold one is written.
+    Elements beyond the shape are not written, and of copies that several threads hold one is written. With `disjoint`,
+    what the op writes with different offsets does not overlap.
 
     Constraints:
     * (C1) there is one stride a dimension, or a swizzle.
   }];
   let arguments = (ins Tile_Value:$value, Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base,
-                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle);
+                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, UnitAttr:$disjoint);
   let assemblyFormat = [{
     $value `,` $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)? attr-dict `:` type($value)
   }];

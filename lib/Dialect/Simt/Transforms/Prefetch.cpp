@@ -1,0 +1,288 @@
+//===- Prefetch.cpp - Loads that start early ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A load waits for hundreds of cycles; what stands between it and its address
+// is often a reduction over the block with a barrier, or the rest of a loop's
+// body.
+//
+//   for i { x = load p(i); ... }
+//
+// becomes
+//
+//   y = load p(first)
+//   for i iter_args(x = y) { y = load p(i + step) if there is one; ...; yield y
+//   }
+//
+// The values wait in registers. Only loads from arguments that the kernel does
+// not store to move.
+//===----------------------------------------------------------------------===//
+
+#include "MemoryModel.h"
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_SIMTPREFETCH
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h.inc"
+
+namespace simt {
+namespace {
+
+/// Bytes of registers in each thread that may wait for loads at one time.
+constexpr int64_t kWaitingBytes = 192;
+
+class Prefetcher {
+public:
+  explicit Prefetcher(func::FuncOp kernel) : kernel(kernel) {
+    kernel.walk([&](Operation *op) {
+      if (isa<tile::StoreOp, tile::AtomicRMWOp, tile::AtomicCASOp>(op)) {
+        Value root = rootOf(op->getOperand(0));
+        writesUnknown |= !root;
+        written.insert(root);
+      }
+    });
+  }
+
+  void run() {
+    SmallVector<Block *> blocks;
+    SmallVector<scf::ForOp> loops;
+    kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == kernel || isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            blocks.push_back(&block);
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        loops.push_back(loop);
+    });
+    for (Block *block : blocks)
+      hoist(*block);
+    for (scf::ForOp loop : loops)
+      rotate(loop);
+  }
+
+private:
+  bool isMovable(tile::LoadOp load) {
+    if (load.getIsVolatile() || writesUnknown)
+      return false;
+    Value root = rootOf(load.getPtr());
+    return root && !written.contains(root);
+  }
+
+  /// The pure ops of `block` that `values` are made of, operands first; fails
+  /// if one is not pure.
+  static bool sliceOf(ValueRange values, Block &block,
+                      llvm::SetVector<Operation *> &slice) {
+    for (Value value : values) {
+      Operation *op = value.getDefiningOp();
+      if (!op || op->getBlock() != &block || slice.contains(op))
+        continue;
+      if (!isPure(op) || op->getNumRegions() != 0 || isa<ConvertLayoutOp>(op) ||
+          !sliceOf(op->getOperands(), block, slice))
+        return false;
+      slice.insert(op);
+    }
+    return true;
+  }
+
+  /// Something that takes long, or that threads wait at.
+  static bool isBoundary(Operation &op) {
+    return op.getNumRegions() != 0 || isa<ConvertLayoutOp, tile::DotOp>(op);
+  }
+
+  /// Moves loads, with what their addresses are made of, before the first
+  /// boundary of a block.
+  void hoist(Block &block) {
+    auto boundary =
+        llvm::find_if(block, [](Operation &op) { return isBoundary(op); });
+    if (boundary == block.end())
+      return;
+    int64_t waiting = 0;
+    for (auto load : llvm::make_early_inc_range(block.getOps<tile::LoadOp>())) {
+      llvm::SetVector<Operation *> slice;
+      if (load->isBeforeInBlock(&*boundary) || !isMovable(load) ||
+          !sliceOf(load->getOperands(), block, slice))
+        continue;
+      waiting += bytesInThread(load.getType());
+      if (waiting > kWaitingBytes)
+        return;
+      for (Operation *op : slice)
+        if (!op->isBeforeInBlock(&*boundary))
+          op->moveBefore(&*boundary);
+      load->moveBefore(&*boundary);
+    }
+  }
+
+  /// `load` as it would be with other values for what the mapping names, if
+  /// `condition` holds.
+  static Value cloneLoad(OpBuilder &b, tile::LoadOp load,
+                         const llvm::SetVector<Operation *> &slice,
+                         IRMapping &mapping, Value condition) {
+    for (Operation *op : slice)
+      if (!llvm::all_of(op->getResults(),
+                        [&](Value v) { return mapping.contains(v); }))
+        b.clone(*op, mapping);
+    Location loc = load.getLoc();
+    Value mask = condition;
+    if (auto type = dyn_cast<RankedTensorType>(load.getPtr().getType())) {
+      auto maskType = RankedTensorType::get(type.getShape(), b.getI1Type(),
+                                            type.getEncoding());
+      mask = tile::SplatOp::create(b, loc, maskType, condition);
+    }
+    if (load.getMask())
+      mask = arith::AndIOp::create(
+          b, loc, mapping.lookupOrDefault(load.getMask()), mask);
+    auto copy = cast<tile::LoadOp>(b.clone(*load, mapping));
+    copy.getMaskMutable().assign(mask);
+    return copy.getResult();
+  }
+
+  /// Rotates the loads of a loop by one iteration.
+  void rotate(scf::ForOp loop) {
+    Block &body = *loop.getBody();
+    Value counter = loop.getInductionVar();
+    SmallVector<tile::LoadOp> loads;
+    SmallVector<llvm::SetVector<Operation *>> slices;
+    int64_t waiting = 0;
+    for (auto load : body.getOps<tile::LoadOp>()) {
+      llvm::SetVector<Operation *> slice;
+      if (!isMovable(load) || !sliceOf(load->getOperands(), body, slice))
+        continue;
+      // What the next iteration's address needs of this one.
+      llvm::SetVector<Operation *> carried;
+      bool isKnown = true;
+      for (Operation *op : slice)
+        for (Value operand : op->getOperands())
+          isKnown &= isKnownAhead(operand, loop, carried);
+      for (Value operand : load->getOperands())
+        isKnown &= isKnownAhead(operand, loop, carried);
+      if (!isKnown)
+        continue;
+      waiting += bytesInThread(load.getType());
+      if (waiting > kWaitingBytes)
+        return;
+      loads.push_back(load);
+      slices.push_back(slice);
+    }
+    // A loop that only loads and stores is hidden by other warps.
+    if (loads.empty())
+      return;
+
+    OpBuilder b(loop);
+    Location loc = loop.getLoc();
+    // The first iteration's, if there is one.
+    IRMapping first;
+    first.map(counter, loop.getLowerBound());
+    for (auto [arg, init] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+      first.map(arg, init);
+    Value runs =
+        arith::CmpIOp::create(b, loc,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                              loop.getLowerBound(), loop.getUpperBound());
+    SmallVector<Value> inits;
+    for (auto [load, slice] : llvm::zip(loads, slices))
+      inits.push_back(cloneLoad(b, load, slice, first, runs));
+
+    auto yield = cast<scf::YieldOp>(body.getTerminator());
+    SmallVector<Value> carriedNext(yield.getResults());
+    size_t carriedCount = loop.getNumRegionIterArgs();
+    IRRewriter rewriter(loop.getContext());
+    rewriter.setInsertionPoint(loop);
+    auto added = loop.replaceWithAdditionalYields(
+        rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+          return SmallVector<Value>(args.begin(), args.end());
+        });
+    if (failed(added))
+      return;
+    auto rotated = cast<scf::ForOp>(*added);
+    Block &newBody = *rotated.getBody();
+    yield = cast<scf::YieldOp>(newBody.getTerminator());
+    counter = rotated.getInductionVar();
+
+    b.setInsertionPointToStart(&newBody);
+    Value left =
+        arith::SubIOp::create(b, loc, rotated.getUpperBound(), counter);
+    Value isMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt,
+                                         left, rotated.getStep());
+    Value next = arith::AddIOp::create(b, loc, counter, rotated.getStep());
+    IRMapping ahead;
+    ahead.map(counter, next);
+    for (size_t index = 0; index < carriedCount; ++index) {
+      Value arg = rotated.getRegionIterArg(index);
+      bool isNeeded =
+          llvm::any_of(slices,
+                       [&](auto &slice) {
+                         return llvm::any_of(slice, [&](Operation *op) {
+                           return llvm::is_contained(op->getOperands(), arg);
+                         });
+                       }) ||
+          llvm::any_of(loads, [&](tile::LoadOp load) {
+            return llvm::is_contained(load->getOperands(), arg);
+          });
+      if (isNeeded)
+        ahead.map(arg, computeAhead(b, carriedNext[index], newBody));
+    }
+    for (auto [index, load] : llvm::enumerate(loads)) {
+      Value value = cloneLoad(b, load, slices[index], ahead, isMore);
+      yield->setOperand(static_cast<unsigned>(carriedCount + index), value);
+      load.getResult().replaceAllUsesWith(
+          rotated.getRegionIterArg(carriedCount + index));
+    }
+    for (tile::LoadOp load : loads)
+      load.erase();
+  }
+
+  /// Whether the next iteration's value of `value` can be computed at the start
+  /// of this one: a carried value must become what it becomes by pure ops.
+  static bool isKnownAhead(Value value, scf::ForOp loop,
+                           llvm::SetVector<Operation *> &slice) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != loop.getBody() ||
+        argument == loop.getInductionVar())
+      return true;
+    Value next = loop.getTiedLoopYieldedValue(argument)->get();
+    llvm::SetVector<Operation *> own;
+    if (!sliceOf(next, *loop.getBody(), own))
+      return false;
+    // Of other carried values only as they are now.
+    slice.insert(own.begin(), own.end());
+    return true;
+  }
+
+  /// A copy of `value`, which is made of pure ops of the body.
+  static Value computeAhead(OpBuilder &b, Value value, Block &body) {
+    llvm::SetVector<Operation *> slice;
+    sliceOf(value, body, slice);
+    IRMapping mapping;
+    for (Operation *op : slice)
+      b.clone(*op, mapping);
+    return mapping.lookupOrDefault(value);
+  }
+
+  func::FuncOp kernel;
+  DenseSet<Value> written;
+  bool writesUnknown = false;
+};
+
+} // namespace
+} // namespace simt
+
+namespace {
+
+class SimtPrefetchPass : public impl::SimtPrefetchBase<SimtPrefetchPass> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr(tile::kKernelAttr))
+        simt::Prefetcher(kernel).run();
+  }
+};
+
+} // namespace
+} // namespace terrazzo
