@@ -67,6 +67,8 @@ public:
         number("vector_bytes", 16),
         has("fma"),
         has("f16"),
+        // v_exp_f32, v_log_f32, v_rsq_f32 and division by v_rcp_f32.
+        has("approximate"),
     };
     if (chip->bf16)
       facts.push_back(has("bf16"));
