@@ -187,7 +187,7 @@ public:
   }
   /// A pointer into device memory must not leave its allocation.
   bool isSound(const void *memory, size_t bytes) const {
-    return isInside(device, memory, bytes) || !isInside(device, memory, 0);
+    return isInside(device, memory, bytes) || !isInside(device, memory, 1);
   }
   int copy(const char *call, void *to, const void *from, size_t bytes) {
     if (bytes == 0 || !to || !from)
