@@ -2,6 +2,7 @@
 """tz-compile: compiles a kernel ahead of time, without a launch.
 
     tz-compile FILE.py::KERNEL --signature '*bf16:16, *fp32:16, i32' --constexpr BLOCK=1024,CAUSAL=True -o kernel.o
+    tz-compile FILE.py::KERNEL --signature '*fp32:16' --target cuda:sm_90a --emit cubin
     tz-compile module.mlir --emit llir
 
 The signature lists the parameters that get no value by --constexpr, in order: a type such as i32, fp32 or *bf16, with
@@ -13,12 +14,15 @@ import ast
 import importlib.util
 import os
 import sys
+from types import SimpleNamespace
 
 from .. import language as tl
 from ..errors import ArgumentError, TerrazzoError
+from ..kernel import STAGES, Stages
 from ..specialize import spec_from_text
 
-EMIT = ("obj", "llir", "tile", "asm", "vector")
+# Names of files by the stage that is written to them if no name is given.
+_SUFFIXES = {"obj": "o", "hsaco": "hsaco", "cubin": "cubin"}
 
 
 class UsageError(Exception):
@@ -129,11 +133,16 @@ def specs_of(kernel, signature, constants):
     return tuple(by_name.get(p.name) or ("const", constants.get(p.name, p.default)) for p in kernel.params)
 
 
+def emit_kinds(name):
+    """What can be written for a target; its code, which is the default, is the last of its stages."""
+    return (*STAGES[name], "cubin") if name == "cuda" else STAGES[name]
+
+
 def check_chip(name, chip):
-    """An error unless the target knows the chip."""
+    """An error unless the target knows the chip. (The CPU of this machine is one, a GPU need not be here.)"""
     from .._terrazzo import ir
 
-    if chip:
+    if chip or name != "cpu":
         try:
             ir.compile("func.func @k() attributes {tile.kernel} { return }", f"{name}:{chip}")
         except ir.DiagnosticError as error:
@@ -148,10 +157,13 @@ def _parser():
     parser.add_argument("--signature", help="the types of the parameters without a value, such as '*fp32:16, i32'")
     parser.add_argument("--constexpr", default="", help="values of parameters, such as BLOCK=1024,CAUSAL=True")
     parser.add_argument("--option", default="", help="launch options, such as num_warps=8,debug=True")
-    parser.add_argument("--target", default="cpu", help="what to compile for (default: cpu)")
-    parser.add_argument("--emit", default="obj", help=f"the stage to write: {', '.join(EMIT)} (default: obj)")
     parser.add_argument(
-        "-o", "--output", help="the file to write; '-' or nothing prints text (default of obj: KERNEL.o)"
+        "--target", default="cpu", help="what to compile for, such as cuda:sm_90a or hip:gfx942 (default: cpu)"
+    )
+    kinds = "; ".join(f"{name}: {', '.join(emit_kinds(name))}" for name in STAGES)
+    parser.add_argument("--emit", help=f"the stage to write ({kinds}; default: the code)")
+    parser.add_argument(
+        "-o", "--output", help="the file to write; '-' or nothing prints text (default of binary code: KERNEL.o)"
     )
     return parser
 
@@ -166,13 +178,13 @@ def _compile_file(path, target):
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
     try:
-        artifact = runtime.Artifact(ir.compile(text, target, "tile,vector,llir,asm"))
+        artifact = runtime.Artifact(ir.compile(text, target, "tile"))
     except ir.DiagnosticError as error:
         raise TerrazzoError(f"{path}:{error.line}:{error.col}: error: {said(error)}") from None
-    return {**artifact.stages, "obj": artifact.code}, artifact.entry
+    return Stages(SimpleNamespace(artifact=artifact, target=target)), artifact.entry
 
 
-def _compile_kernel(arguments):
+def _compile_kernel(arguments, target):
     from ..compiler import compile_specs
 
     path, separator, name = arguments.source.partition("::")
@@ -182,17 +194,17 @@ def _compile_kernel(arguments):
     options = parse_assignments(arguments.option, "--option")
     kernel = load_kernel(path, name)
     specs = specs_of(kernel, arguments.signature or "", constants)
-    return compile_specs(kernel, specs, options, arguments.target).asm, name
+    return compile_specs(kernel, specs, options, target).asm, name
 
 
-def _write(data, output, name):
+def _write(data, output, name, kind):
     if output in (None, "-") and isinstance(data, str):
         sys.stdout.write(data)
         return
     if output == "-":
         sys.stdout.buffer.write(data)
         return
-    output = output or f"{name}.o"
+    output = output or f"{name}.{_SUFFIXES[kind]}"
     try:
         with open(output, "wb") as file:
             file.write(data.encode() if isinstance(data, str) else data)
@@ -204,20 +216,23 @@ def _run(argv):
     from ..driver import check_target
 
     arguments = _parser().parse_args(argv)
-    if arguments.emit not in EMIT:
-        raise UsageError(f"--emit is '{arguments.emit}', expected one of {', '.join(EMIT)}")
     try:
-        check_chip(*check_target(arguments.target))
+        name, chip = check_target(arguments.target)
     except TerrazzoError as error:
         raise UsageError(f"--target: {error}") from None
+    kind = arguments.emit or STAGES[name][-1]
+    if kind not in emit_kinds(name):
+        raise UsageError(f"--emit is '{kind}', expected one of {', '.join(emit_kinds(name))}")
+    check_chip(name, chip)
+    target = f"{name}:{chip}" if chip else name
     if arguments.source.endswith(".mlir"):
         for flag in ("signature", "constexpr", "option"):
             if getattr(arguments, flag):
                 raise UsageError(f"--{flag} has no meaning for an .mlir file")
-        stages, name = _compile_file(arguments.source, arguments.target)
+        stages, entry = _compile_file(arguments.source, target)
     else:
-        stages, name = _compile_kernel(arguments)
-    _write(stages[arguments.emit], arguments.output, name)
+        stages, entry = _compile_kernel(arguments, target)
+    _write(stages[kind], arguments.output, entry, kind)
 
 
 def main(argv=None):

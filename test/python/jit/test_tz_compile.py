@@ -3,6 +3,7 @@
 
 import pytest
 import terrazzo as tz
+from terrazzo import ptxas
 from terrazzo.tools.compile import main, split_list
 
 KERNELS = """
@@ -54,6 +55,35 @@ def test_objects(file, tmp_path):
     assert (tmp_path / "scale.o").read_bytes() == (tmp_path / "out.o").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("target", "emit", "text"),
+    [
+        ("cuda:sm_80", "ptx", ".target sm_80"),
+        ("cuda:90", "ptx", ".target sm_90a"),
+        ("cuda:sm_90a", "simt", "simt.layout"),
+        ("cuda:sm_90a", "llir", "nvptx64-nvidia-cuda"),
+        ("hip:gfx942", "amdgcn", "global_load"),
+        ("hip:gfx1100", "simt", "simt.layout"),
+    ],
+)
+def test_gpu_text(file, capsys, target, emit, text):
+    assert main([f"{file}::scale", *TYPES, "--target", target, "--emit", emit]) == 0
+    assert text in capsys.readouterr().out
+
+
+def test_gpu_code(file, capsys, tmp_path, monkeypatch):
+    assert main([f"{file}::scale", *TYPES, "--target", "hip:gfx942"]) == 0
+    assert (tmp_path / "scale.hsaco").read_bytes()[:4] == b"\x7fELF"
+    assert main([f"{file}::scale", *TYPES, "--target", "cuda:sm_90a"]) == 0
+    assert ".entry scale(" in capsys.readouterr().out
+    if ptxas.path():
+        assert main([f"{file}::scale", *TYPES, "--target", "cuda:sm_90a", "--emit", "cubin"]) == 0
+        assert (tmp_path / "scale.cubin").read_bytes()[:4] == b"\x7fELF"
+    monkeypatch.setattr(ptxas, "path", lambda: None)
+    assert main([f"{file}::scale", *TYPES, "--target", "cuda:sm_90a", "--emit", "cubin"]) == 1
+    assert "ptxas is not there" in capsys.readouterr().err
+
+
 def test_values(file, capsys):
     constants = "BLOCK=8, MODE='x,y', T=tl.float64"
     assert main([f"{file}::scale", "--signature", "*fp32,*fp64,i64", "--constexpr", constants, "--emit", "tile"]) == 0
@@ -84,10 +114,13 @@ BAD = {
     "file that fails": (["fails.py::k"], "fails.py fails when it is imported: ZeroDivisionError"),
     "no mlir file": (["gone.mlir"], "gone.mlir cannot be read"),
     "signature for mlir": (["gone.mlir", "--signature", "i32"], "--signature has no meaning for an .mlir file"),
-    "emit": ([SCALE, *TYPES, "--emit", "ptx"], "--emit is 'ptx', expected one of obj, llir, tile, asm, vector"),
+    "emit": ([SCALE, *TYPES, "--emit", "ptx"], "--emit is 'ptx', expected one of tile, vector, llir, asm, obj"),
     "target": ([SCALE, *TYPES, "--target", "abacus:90"], "--target: no target 'abacus:90', expected one of: cpu"),
     "hip": ([SCALE, *TYPES, "--target", "hip:gfx1"], "--target: .*'hip'"),
     "chip": ([SCALE, *TYPES, "--target", "cpu:x+fma+mmx2"], "--target: target 'cpu' has no chip 'x\\+fma\\+mmx2'"),
+    "gpu chip": ([SCALE, *TYPES, "--target", "cuda:sm_1"], "target 'cuda' has no chip 'sm_1': expected one of sm_80, "),
+    "no gpu chip": ([SCALE, *TYPES, "--target", "hip"], "target 'hip' needs a chip: expected one of gfx90a, gfx942, "),
+    "gpu emit": ([SCALE, *TYPES, "--target", "hip:gfx942", "--emit", "ptx"], "expected one of tile, simt, llir, amdgcn, "),
     "signature short": ([SCALE, "--signature", "*i1", "--constexpr", "BLOCK=4"], "1 types, expected 3: x_ptr, y_"),
     "signature long": ([SCALE, "--signature", "*fp32,*fp32,i32,i32", "--constexpr", "BLOCK=4"], "4 types, expected 3"),
     "signature missing": ([SCALE, "--constexpr", "BLOCK=4"], "--signature lists 0 types, expected 3"),
