@@ -120,7 +120,7 @@ BAD = {
     "chip": ([SCALE, *TYPES, "--target", "cpu:x+fma+mmx2"], "--target: target 'cpu' has no chip 'x\\+fma\\+mmx2'"),
     "gpu chip": ([SCALE, *TYPES, "--target", "cuda:sm_1"], "target 'cuda' has no chip 'sm_1': expected one of sm_80, "),
     "no gpu chip": ([SCALE, *TYPES, "--target", "hip"], "target 'hip' needs a chip: expected one of gfx90a, gfx942, "),
-    "gpu emit": ([SCALE, *TYPES, "--target", "hip:gfx942", "--emit", "ptx"], "expected one of tile, simt, llir, amdgcn, "),
+    "gpu emit": ([SCALE, *TYPES, "--target", "hip:gfx942", "--emit", "ptx"], "one of tile, simt, llir, amdgcn"),
     "signature short": ([SCALE, "--signature", "*i1", "--constexpr", "BLOCK=4"], "1 types, expected 3: x_ptr, y_"),
     "signature long": ([SCALE, "--signature", "*fp32,*fp32,i32,i32", "--constexpr", "BLOCK=4"], "4 types, expected 3"),
     "signature missing": ([SCALE, "--constexpr", "BLOCK=4"], "--signature lists 0 types, expected 3"),
