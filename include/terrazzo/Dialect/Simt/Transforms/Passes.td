@@ -60,4 +60,16 @@ def CheckBarriers : Pass<"tz-check-barriers", "::mlir::ModuleOp"> {
   }];
 }
 
+def SimtPrintLayout : Pass<"tz-print-layout", "::mlir::ModuleOp"> {
+  let summary = "Prints each layout as a picture: who holds what";
+  let description = [{
+    Expects: any module. Ensures: for each distinct `#simt.layout`, standard output has the attribute, the types of the
+    values that have it, and a table of the elements: `r1 l5 w0` is register 1 of lane 5 of warp 0, `|` stands between
+    those who hold copies, inputs of one value are left out, and of a swizzle `o3` is offset 3. Nothing is changed.
+  }];
+  let options = [
+    Option<"cells", "cells", "int32_t", "1024", "elements of a layout that are shown at most">
+  ];
+}
+
 #endif
