@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels compiled for GPUs that are not there: stages, options that are code, limits, reports."""
+
+import pytest
+import terrazzo as tz
+import terrazzo.language as tl
+from terrazzo import compiler, ptxas
+from terrazzo.tools import report as tool
+
+CUDA, HIP = "cuda:sm_90a", "hip:gfx942"
+
+
+@tz.jit
+def rows(x_ptr, y_ptr, n, N: tl.constexpr):
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.store(y_ptr + at, x / tl.sum(x, axis=0))
+
+
+@tz.jit
+def product(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    tl.store(c_ptr + at, tl.dot(tl.load(a_ptr + at), tl.load(b_ptr + at)))
+
+
+@tz.jit
+def asks(x_ptr):
+    if tl.target_info.is_cuda():
+        tl.store(x_ptr, tl.target_info.cuda_capability_geq(9, 0) + 10)
+    elif tl.target_info.is_hip_cdna3():
+        tl.store(x_ptr, 942)
+    else:
+        tl.store(x_ptr, 1)
+
+
+def compiled(target, N=1024, **options):
+    return rows.warmup(tl.float32, tl.float32, 16, N=N, target=target, **options)
+
+
+@pytest.fixture
+def builds(monkeypatch):
+    """A list of the targets that the compiler ran for."""
+    seen, build = [], compiler._build
+    monkeypatch.setattr(compiler, "_build", lambda fn, spec, options, t: seen.append(t) or build(fn, spec, options, t))
+    rows.device_caches.clear()
+    return seen
+
+
+@pytest.mark.parametrize(("target", "stages", "code"), [
+    (CUDA, ["tile", "simt", "llir", "ptx"], ".target sm_90a"), (HIP, ["tile", "simt", "llir", "amdgcn", "hsaco"], "gfx942")
+])  # fmt: skip
+def test_stages(target, stages, code):
+    kernel = compiled(target)
+    assert [name for name in kernel.asm if name != "cubin"] == stages
+    assert "tile.num_warps = 4" in kernel.asm["tile"]
+    assert "simt." in kernel.asm["simt"]
+    assert "define" in kernel.asm["llir"]
+    assert code in kernel.asm["asm"]
+    assert kernel.asm["asm"] == kernel.asm["ptx" if target == CUDA else "amdgcn"]
+    assert isinstance(kernel.asm["obj"], bytes)
+    assert (kernel.asm["obj"][:4] == b"\x7fELF") == (target == HIP)
+    with pytest.raises(KeyError, match=f"no stage 'vector', expected one of {', '.join(stages)}"):
+        kernel.asm["vector"]
+    assert kernel.n_max_threads == 4 * tz.driver.warp_size(target)
+    assert kernel.metadata.target == kernel.target == target
+
+
+def test_cubin_is_there_if_ptxas_is():
+    kernel = compiled(CUDA)
+    if ptxas.path():
+        assert kernel.asm["cubin"][:4] == b"\x7fELF"
+        assert "cubin" in kernel.asm
+    else:
+        assert "cubin" not in list(kernel.asm)
+        with pytest.raises(tz.TerrazzoError, match="ptxas is not there"):
+            kernel.asm["cubin"]
+
+
+def test_options_make_a_gpu_compile_again(builds):
+    for target in (CUDA, HIP):
+        for options in ({}, {"num_warps": 8}, {"num_stages": 2}, {"maxnreg": 64}, {"strict": True}, {"num_warps": 4}):
+            compiled(target, **options)
+        assert builds == [target] * 5
+        assert compiled(target, num_warps=8).n_max_threads == 8 * tz.driver.warp_size(target)
+        compiled(target, kpack=2, waves_per_eu=3)
+        assert builds == [target] * 5
+        builds.clear()
+    for options in ({}, {"num_warps": 8}, {"num_stages": 2}, {"maxnreg": 64}):
+        compiled("cpu", **options)
+    assert builds == ["cpu"]
+
+
+def test_kernels_ask_about_their_target():
+    texts = {t: asks.warmup(tl.int32, target=t).asm["tile"] for t in (CUDA, "cuda:sm_80", HIP, "hip:gfx90a", "cpu")}
+    values = {CUDA: 11, "cuda:sm_80": 10, HIP: 942, "hip:gfx90a": 1, "cpu": 1}
+    for target, value in values.items():
+        assert f"{value} : i32" in texts[target], (target, texts[target])
+
+
+@pytest.mark.parametrize(("target", "limit"), [(CUDA, 232448), (HIP, 65536)])
+def test_shared_memory_over_the_limit(target, limit):
+    with pytest.raises(tz.OutOfResources, match="shared memory") as caught:
+        product.warmup(tl.float32, tl.float32, tl.float32, N=512, target=target)
+    assert caught.value.limit == limit < caught.value.required
+    assert "product" in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["cuda:sm_12", "hip:gfx1"])
+def test_unknown_chip(target):
+    name, chip = target.split(":")
+    with pytest.raises(tz.LaunchError, match=f"target '{target}': target '{name}' has no chip '{chip}'"):
+        compiled(target)
+
+
+def test_without_a_chip_and_a_device():
+    for name in tz.driver.GPUS:
+        if not tz.driver.is_available(name):
+            with pytest.raises(tz.LaunchError, match=name):
+                compiled(name)
+
+
+def test_ahead_of_time():
+    source = tz.ASTSource(rows, {"x_ptr": "*fp32:16", "y_ptr": "*fp32:16", "n": "i32"}, {"N": 64})
+    for target in ("cuda:90", CUDA, tz.driver.Target("cuda", 90, 32)):
+        assert tz.compile(source, target=target).target == CUDA
+    assert tz.compile(source, target=tz.driver.Target("hip", "gfx942", 64)).target == HIP
+    with tz.driver.using(HIP):
+        assert tz.compile(source, options={"num_warps": 2}).n_max_threads == 128
+
+
+def test_the_cache_keeps_targets_apart(builds):
+    for _ in range(2):
+        rows.device_caches.clear()
+        assert len({compiled(t).hash for t in (CUDA, "cuda:sm_80", HIP, "cpu")}) == 4
+    assert len(builds) == 4
+
+
+def test_report():
+    found = compiled(HIP, N=4096).report()
+    assert found.registers > 0
+    assert (found.spills, found.source, found.threads) == (0, "the code object", 256)
+    assert found.widths("load") == {128: 4}
+    assert found.widths("store") == {128: 4}
+    assert found.barriers >= 1
+    assert found.shared_bytes > 0
+    found = compiled(CUDA, N=4096).report()
+    assert found.registers is None
+    assert found.widths("load") == found.widths("store") == {128: 8}
+    assert "not known without a device" in str(found)
+    if ptxas.path():
+        assert compiled(CUDA, N=4096).report(assemble=True).registers > 8
+    assert compiled("cpu").report().accesses == []
+
+
+def test_masked_accesses_are_in_the_report():
+    @tz.jit
+    def masked(x_ptr, n, BLOCK: tl.constexpr):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+
+    for target in (CUDA, HIP):
+        found = masked.warmup(tl.float32, "i32", BLOCK=1024, target=target).report()
+        assert sum(found.widths("load").values()) > 0
+        assert sum(found.widths("store").values()) > 0
+
+
+def test_tz_report(tmp_path, capsys):
+    file = tmp_path / "kernels.py"
+    file.write_text(
+        "import terrazzo as tz\nimport terrazzo.language as tl\n\n@tz.jit\ndef one(x_ptr, N: tl.constexpr):\n"
+        "    i = tl.arange(0, N)\n    tl.store(x_ptr + i, tl.load(x_ptr + i) + 1)\n"
+    )
+    arguments = [f"{file}::one", "--signature", "*fp32:16", "--constexpr", "N=512"]
+    assert tool.main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "one for cuda:sm_90a" in out
+    assert "one for hip:gfx942" in out
+    assert out.count("1 x load of 128 bits, global memory") == 1  # 512 elements, 128 threads
+    assert tool.main([*arguments, "--targets", "gfx90a"]) == 0
+    assert "hip:gfx90a" in capsys.readouterr().out
+    for wrong, message in (("quux", "'quux' is no chip"), ("sm_1", "has no chip 'sm_1'")):
+        assert tool.main([*arguments, "--targets", wrong]) == 2
+        assert message in capsys.readouterr().err
+    assert tool.main(["kernels.py"]) == 2
+    assert "is not FILE.py::KERNEL" in capsys.readouterr().err
+
+
+def test_autotune_compiles_all_configurations():
+    @tz.autotune([tz.Config({"N": n}, num_warps=w) for n in (64, 256) for w in (1, 4)], key=["n"])
+    @tz.jit
+    def tuned(x_ptr, n, N: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, N), n)
+
+    assert [k.n_max_threads for k in tuned.warmup(tl.int32, 4, target=CUDA)] == [32, 128, 32, 128]
+
+
+def test_random_kernels_compile():
+    import sys
+    from pathlib import Path
+
+    sys.path.insert(0, str(Path(__file__).parent.parent / "run"))
+    from random_kernels import Kernel
+
+    for seed in range(24):
+        kernel = Kernel(seed)
+        types = [t for _, t in kernel.inputs.values()]
+        types += ["int32" if v.dtype == "bool" else v.dtype for _, (v, _) in kernel.outputs]
+        mocks = [tz.MockTensor(getattr(tl, t)) for t in types]
+        for target in (CUDA, HIP):
+            assert kernel.compiled().warmup(*mocks, target=target, num_warps=kernel.num_warps).target == target
