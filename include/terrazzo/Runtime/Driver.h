@@ -65,7 +65,7 @@ public:
   /// Whether it is reached; true if it was never recorded.
   virtual bool isDone() { return true; }
   /// Makes a stream wait for the point, not the caller.
-  virtual void wait(void *stream) {}
+  virtual void wait(void *) {}
   /// Milliseconds from this event to `stop`; both must have been recorded.
   virtual double elapsedTo(Event &stop) = 0;
 };

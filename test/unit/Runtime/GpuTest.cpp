@@ -6,7 +6,10 @@
 
 #include "GpuTestKernels.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <dlfcn.h>
 
 using namespace terrazzo;
 using namespace terrazzo::runtime;
@@ -260,7 +263,34 @@ TEST_P(CudaTest, saysThatTheDriverIsTooOld) {
 }
 
 /// Of what only a device does, as a stub executes no instructions.
-class CudaDeviceTest : public GpuTest {};
+class CudaDeviceTest : public GpuTest {
+protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped())
+      return;
+    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    ASSERT_NE(library, nullptr);
+    ASSERT_EQ(find<int(void **, int)>("cuDevicePrimaryCtxRetain")(&context, 0),
+              0);
+  }
+  void TearDown() override {
+    if (context) {
+      EXPECT_EQ(find<int(int)>("cuDevicePrimaryCtxRelease_v2")(0), 0);
+      makeCurrent(nullptr);
+    }
+  }
+
+  template <typename Type>
+  Type *find(const char *name) {
+    return reinterpret_cast<Type *>(dlsym(library, name));
+  }
+  void makeCurrent(void *which) {
+    EXPECT_EQ(find<int(void *)>("cuCtxSetCurrent")(which), 0);
+  }
+
+  void *library = nullptr, *context = nullptr;
+};
 
 /// In a process of its own, since the context is lost.
 TEST_P(CudaDeviceTest, outlivesAnIllegalAddress) {
@@ -283,6 +313,87 @@ TEST_P(CudaDeviceTest, outlivesAnIllegalAddress) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(7),
               "CUDA_ERROR_ILLEGAL_ADDRESS(.|\n)*those launched last: 'fault'"
               "(.|\n)*context of device 0 is lost");
+}
+
+/// A stream is captured into a graph in the strictest mode; what the graph
+/// prints when it runs is shown too.
+TEST_P(CudaDeviceTest, launchesWhileAStreamIsCaptured) {
+  auto *begin = find<int(void *, int)>("cuStreamBeginCapture_v2");
+  auto *end = find<int(void *, void **)>("cuStreamEndCapture");
+  auto *instantiate =
+      find<int(void **, void *, uint64_t)>("cuGraphInstantiateWithFlags");
+  auto *run = find<int(void *, void *)>("cuGraphLaunch");
+  ASSERT_TRUE(begin && end && instantiate && run);
+  makeCurrent(context);
+
+  void *stream = driver->createStream(0);
+  float *x = upload(std::vector<float>{1, 2}),
+        *out = upload(std::vector<float>(2));
+  int32_t n = 2;
+  uint32_t failing = 99;
+  std::shared_ptr<Kernel> add = driver->load(0, cudaAdd());
+  std::shared_ptr<Kernel> printing = driver->load(0, cudaPrints());
+  constexpr int kGlobal = 0;
+  ASSERT_EQ(begin(stream, kGlobal), 0);
+  void *args[] = {&x, &x, &out, &n}, *printArgs[] = {&failing};
+  add->launch({1, 1, 1}, stream, args, 4);
+  printing->launch({1, 1, 1}, stream, printArgs, 1);
+  // Loading is allowed meanwhile, and a launch of what was loaded.
+  std::shared_ptr<Kernel> later = driver->load(0, cudaAdd());
+  later->launch({1, 1, 1}, stream, args, 4);
+  driver->poll(0);
+  void *graph = nullptr, *executable = nullptr;
+  ASSERT_EQ(end(stream, &graph), 0);
+  ASSERT_EQ(instantiate(&executable, graph, 0), 0);
+  EXPECT_EQ(download(out, 2), (std::vector<float>{0, 0}));
+  testing::internal::CaptureStdout();
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(run(executable, stream), 0);
+  driver->synchronize(0, stream);
+  std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
+  EXPECT_EQ(download(out, 2), (std::vector<float>{2, 4}));
+  driver->destroyStream(0, stream);
+  driver->free(0, x);
+  driver->free(0, out);
+}
+
+/// Beside a launch by the vendor's library alone.
+TEST_P(CudaDeviceTest, launchesFast) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, cudaAdd());
+  auto *plain =
+      find<int(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
+               unsigned, unsigned, void *, void **, void **)>("cuLaunchKernel");
+  ASSERT_NE(plain, nullptr);
+  makeCurrent(context);
+  float *none = nullptr;
+  int32_t n = 0;
+  void *args[] = {&none, &none, &none, &n};
+  auto measure = [&](auto launch) {
+    double best = 1e9;
+    for (int round = 0; round < 30; ++round) {
+      auto start = std::chrono::steady_clock::now();
+      // Few enough that the queue never fills.
+      for (int i = 0; i < 200; ++i)
+        launch();
+      std::chrono::duration<double, std::nano> time =
+          std::chrono::steady_clock::now() - start;
+      driver->synchronize(0, nullptr);
+      best = std::min(best, time.count() / 200);
+    }
+    return best;
+  };
+  double theirs = measure([&] {
+    plain(kernel->handle(), 1, 1, 1, 64, 1, 1, 0, nullptr, args, nullptr);
+  });
+  double ours = measure([&] { kernel->launch({1, 1, 1}, nullptr, args, 4); });
+  makeCurrent(nullptr);
+  double switching =
+      measure([&] { kernel->launch({1, 1, 1}, nullptr, args, 4); });
+  std::printf("launch: %.0f ns, by the library alone %.0f ns, from a thread "
+              "without a context %.0f ns\n",
+              ours, theirs, switching);
+  EXPECT_LT(ours - theirs, 1500);
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, CudaTest, testing::Values(realCuda()), labelOf);
