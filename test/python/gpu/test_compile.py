@@ -48,7 +48,8 @@ def builds(monkeypatch):
 
 
 @pytest.mark.parametrize(("target", "stages", "code"), [
-    (CUDA, ["tile", "simt", "llir", "ptx"], ".target sm_90a"), (HIP, ["tile", "simt", "llir", "amdgcn", "hsaco"], "gfx942")
+    (CUDA, ["tile", "simt", "llir", "ptx"], ".target sm_90a"),
+    (HIP, ["tile", "simt", "llir", "amdgcn", "hsaco"], "gfx942"),
 ])  # fmt: skip
 def test_stages(target, stages, code):
     kernel = compiled(target)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The way of a launch to a driver, with the library of the runtime's tests in libcuda's place: its memory is the host's.
+"""The way of a launch to a driver, with a library of the runtime's tests in the place of libcuda.
 
-It runs a function of its own that has the kernel's name, so all but the instructions is tested.
+Its memory is the host's, and it runs a function of its own that has the kernel's name: all but the instructions is
+tested.
 """
 
 import os
