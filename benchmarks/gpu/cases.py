@@ -31,6 +31,12 @@ class Case:
     peers: dict[str, Call] = field(default_factory=dict)
     # The part of the result that the reference computes.
     part: Any = ...
+    # More configurations, for a compiler whose language has recurrences.
+    recurrent: list[tuple] = field(default_factory=list)
+
+    def configs_of(self, kernels: Any) -> list[tuple]:
+        """The configurations that a compiler may try."""
+        return self.configs + (self.recurrent if hasattr(kernels.tl, "recurrence") else [])
 
     def error(self) -> float:
         """The result's relative distance from the reference, in the Frobenius norm."""
@@ -163,10 +169,11 @@ def scan(device: str, small: bool) -> Iterator[Case]:
         b, c, d = new(batch, length, states), new(batch, length, states), torch.randn(e, device=device)
         w, bias = new(e, width), new(e)
 
-        def make_scan(kernels, bl, be, warps, data=(u, dt, a, b, c, d, y), length=length, e=e):
+        def make_scan(kernels, bl, be, warps, kind="selective", data=(u, dt, a, b, c, d, y), length=length, e=e):
             grid = (e // be, data[0].shape[0])
             sizes = {"N": states, "BL": bl, "BE": be, "num_warps": warps}
-            return lambda: kernels.selective_scan_kernel[grid](*data, length, e, **sizes)
+            kernel = getattr(kernels, f"{kind}_scan_kernel")
+            return lambda: kernel[grid](*data, length, e, **sizes)
 
         def recurrence(u=u, dt=dt, a=a, b=b, c=c, d=d):
             """The first sequence's first steps, one by one."""
@@ -190,7 +197,10 @@ def scan(device: str, small: bool) -> Iterator[Case]:
         blocks = [(16, 16, 4), (32, 16, 4), (32, 8, 4), (16, 8, 2), (16, 4, 1), (32, 4, 1), (32, 2, 1), (64, 2, 1)]
         shape, part = f"{batch}x{length}x{e}", (0, slice(steps))
         work = 3.0 * u.nbytes
-        yield Case(f"selective_scan {shape}x{states}", work, "GB/s", make_scan, blocks, y, recurrence, {}, part)
+        steps_of = [(64, 64, 4), (64, 32, 2), (32, 32, 2), (32, 64, 4), (16, 32, 2)]
+        recurrent = [(*sizes, "recurrent") for sizes in steps_of if sizes[1] <= e]
+        name = f"selective_scan {shape}x{states}"
+        yield Case(name, work, "GB/s", make_scan, blocks, y, recurrence, {}, part, recurrent)
         blocks = [(64, 64, 4), (16, 32, 2)] if small else [(64, 64, 4), (32, 128, 4), (128, 64, 8), (16, 256, 4)]
         work = 2.0 * u.nbytes
         yield Case(f"conv1d {shape}x{width}", work, "GB/s", make_conv, blocks, y, convolution, {}, slice(1))

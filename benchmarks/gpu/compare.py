@@ -75,7 +75,7 @@ def tune(case: Any, kernels: Any, compiler: str) -> tuple[Callable[[], Any] | No
 
     best, facts, failure = None, {}, ""
     begin = time.perf_counter()
-    for config in case.configs:
+    for config in case.configs_of(kernels):
         if best is not None and time.perf_counter() - begin > PATIENCE:
             emit(case=case.name, compiler=compiler, config=config, refused="no time left to try it")
             continue
@@ -146,7 +146,7 @@ def check_case(case: Any, compilers: dict[str, Any]) -> bool:
     """Every configuration, once: are all right?"""
     good = True
     for name, kernels in compilers.items():
-        for config in case.configs:
+        for config in case.configs_of(kernels):
             case.result.zero_()
             try:
                 case.make(kernels, *config)()

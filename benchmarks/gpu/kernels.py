@@ -187,6 +187,37 @@ def selective_scan_kernel(
         h = tl.sum(tl.where(last, states, 0.0), 0)
 
 
+if hasattr(tl, "recurrence"):
+
+    @tz.jit
+    def recurrent_scan_kernel(
+        u, dt, A, B, C, Dp, y, L, E,
+        N: tl.constexpr, BL: tl.constexpr, BE: tl.constexpr,
+    ):  # fmt: skip
+        """selective_scan_kernel with the steps one after the other: `tl.recurrence` instead of an associative scan."""
+        batch = tl.program_id(1).to(tl.int64)
+        e = tl.program_id(0) * BE + tl.arange(0, BE)
+        n = tl.arange(0, N)
+        a = tl.load(A + e[:, None] * N + n[None, :]).to(tl.float32) * 1.4426950408889634
+        dp = tl.load(Dp + e).to(tl.float32)
+        h = tl.zeros((BE, N), tl.float32)
+        t = tl.arange(0, BL)
+
+        def step(h, now):
+            ut, dtt, bt, ct = now
+            h = tl.exp2(dtt[:, None] * a) * h + (dtt * ut)[:, None] * bt[None, :]
+            return h, tl.sum(h * ct[None, :], 1) + ut * dp
+
+        for start in range(0, L, BL):
+            at = batch * L + start + t
+            ut = tl.load(u + at[:, None] * E + e[None, :]).to(tl.float32)
+            dtt = tl.load(dt + at[:, None] * E + e[None, :]).to(tl.float32)
+            bt = tl.load(B + at[:, None] * N + n[None, :]).to(tl.float32)
+            ct = tl.load(C + at[:, None] * N + n[None, :]).to(tl.float32)
+            h, yt = tl.recurrence(step, h, (ut, dtt, bt, ct), 0)
+            tl.store(y + at[:, None] * E + e[None, :], yt.to(y.dtype.element_ty))
+
+
 @tz.jit
 def conv1d_kernel(x, w, bias, y, L, E, W: tl.constexpr, BL: tl.constexpr, BE: tl.constexpr):
     """Causal depthwise convolution, then SiLU. x, y: [batch, L, E]; w: [E, W]; bias: [E]."""

@@ -103,8 +103,10 @@ Value Placement::recompute(Value value, const LinearLayout &layout) {
                              : operand);
     Operation *clone = b.clone(*op);
     clone->setOperands(operands);
-    clone->getResult(0).setType(type);
-    result = clone->getResult(0);
+    for (OpResult each : clone->getResults())
+      if (isTile(each))
+        setType(each, layout);
+    result = clone->getResult(cast<OpResult>(value).getResultNumber());
   }
   return recomputed[key] = result;
 }
