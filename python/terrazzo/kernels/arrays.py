@@ -65,6 +65,11 @@ def zeros(shape: Sequence[int], like: Any, dtype: Any = None) -> Any:
     return np.zeros(tuple(shape), dtype=_dtype(like, dtype))
 
 
+def is_on_cpu(x: Any) -> bool:
+    """Whether the CPU target works on x."""
+    return not is_torch(x) or x.device.type == "cpu"
+
+
 def contiguous(x: Any) -> Any:
     """x itself when it is row-major without gaps, else a copy that is."""
     return x.contiguous() if is_torch(x) else np.ascontiguousarray(x)

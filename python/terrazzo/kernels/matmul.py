@@ -78,6 +78,12 @@ def blocks(m, n, k, threads):
     return *min(sizes, key=time), _even(k, tz.cdiv(k, 256), 16)
 
 
+def gpu_blocks(m, n, k):
+    """(BM, BN, BK) of a block of threads: its accumulators stay in registers, its factors in shared memory."""
+    fit = lambda extent, most: min(most, max(16, tz.next_power_of_2(extent)))
+    return fit(m, 64), fit(n, 64), fit(k, 32)
+
+
 def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
     """act(op(a) @ op(b) + bias) in the dtype of a, or in `out`, of any strides and dtype.
 
@@ -104,7 +110,8 @@ def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b
     arrays.check("out", c, shape=(m, n), dtypes=arrays.FLOATS)
     if m == 0 or n == 0:
         return c
-    bm, bn, bk = blocks(m, n, max(k, 1), runtime.threads())
+    depth = max(k, 1)
+    bm, bn, bk = blocks(m, n, depth, runtime.threads()) if arrays.is_on_cpu(a) else gpu_blocks(m, n, depth)
     grid = (tz.cdiv(m, bm) * tz.cdiv(n, bn),)
     matmul_kernel[grid](
         a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), BM=bm, BN=bn, BK=bk, GROUP=4,
