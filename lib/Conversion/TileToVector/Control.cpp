@@ -40,19 +40,25 @@ LogicalResult Lowering::lowerRegion(Block &block, function_ref<void()> finish) {
   return result;
 }
 
-bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere,
-                         bool inPlaceHere) {
-  if (tile == leaf) {
-    elsewhere |= !inPlaceHere;
-    return true;
-  }
-  Operation *op = tile.getDefiningOp();
-  if (!isTile(tile) || isInBuffer(tile) || !op || !isVirtualOp(op))
-    return false;
-  bool keeps = inPlaceHere && !isRenaming(op) && !isa<tile::GatherOp>(op);
+bool Lowering::dependsOn(Value tile, Value leaf, bool &elsewhere) {
   bool result = false;
-  for (Value operand : op->getOperands())
-    result |= dependsOn(operand, leaf, elsewhere, keeps);
+  SmallVector<std::pair<Value, bool>> work = {{tile, true}};
+  DenseSet<Value> seen[2];
+  while (!work.empty()) {
+    auto [now, isInPlace] = work.pop_back_val();
+    if (now == leaf) {
+      elsewhere |= !isInPlace;
+      result = true;
+      continue;
+    }
+    Operation *op = now.getDefiningOp();
+    if (!isTile(now) || isInBuffer(now) || !op || !isVirtualOp(op) ||
+        !seen[isInPlace].insert(now).second)
+      continue;
+    bool keeps = isInPlace && !isRenaming(op) && !isa<tile::GatherOp>(op);
+    for (Value operand : op->getOperands())
+      work.push_back({operand, keeps});
+  }
   return result;
 }
 

@@ -62,6 +62,26 @@ struct Buffer {
 struct Chip {
   int64_t vectorBytes = 32;
   bool hasFma = true;
+  // Instructions for products of narrow elements: in tile registers (AMX) and
+  // in vectors (AVX512-BF16, AVX512-VNNI).
+  bool hasTileBf16 = false, hasTileInt8 = false;
+  bool hasVectorBf16 = false, hasVectorInt8 = false;
+  bool isStrict = false;
+};
+
+/// Which instructions a product is made of: one product at a time, or groups of
+/// narrow elements, neighbours along K, that one lane of 32 bits holds.
+enum class DotUnit { Single, Vectors, Tiles };
+
+/// A matrix product in memory: acc += lhs @ rhs. In groups, the operands are
+/// buffers of i32, and `k` counts groups.
+struct Product {
+  Buffer lhs, rhs, acc;
+  int64_t m = 0, n = 0, k = 0;
+  DotUnit unit = DotUnit::Single;
+  bool isUnsigned = false;
+  /// Of the shape of acc: what the products of groups are too large by.
+  std::optional<Buffer> excess;
 };
 
 /// The scalar type that an element has in registers: pointers are i64.
@@ -98,6 +118,16 @@ public:
   llvm::SmallVector<mlir::Attribute> lines; ///< entries of `tile.lines`
 
 private:
+  /// What a loop nest leaves in memory on the way, and how it is cut into
+  /// strips.
+  struct Nest {
+    llvm::SmallVector<mlir::Value> roots; ///< all that is evaluated
+    llvm::SmallVector<mlir::Value> along;
+    llvm::SmallVector<Buffer> targets;
+    int64_t vectorDim = -1;
+    int64_t maxLanes = 1;
+  };
+
   //===--- Evaluate.cpp: strips of virtual tiles
   //---------------------------===//
   Val eval(mlir::Value tile, const Coords &at);
@@ -148,6 +178,8 @@ private:
   void storeLanes(Val address, mlir::Type element, mlir::Value value,
                   mlir::Value mask, mlir::Value maskAllTrue);
   llvm::LogicalResult lowerStore(tile::StoreOp op);
+  void storeDirectly(tile::StoreOp op, const Nest &nest);
+  void storeByBuffer(tile::StoreOp op, const Nest &nest);
   llvm::LogicalResult lowerScalarLoad(tile::LoadOp op);
   llvm::LogicalResult lowerAtomic(mlir::Operation *op);
   mlir::Value atomicElement(mlir::Operation *op, mlir::Value address,
@@ -211,6 +243,20 @@ private:
   /// How many bytes behind a load the next program's are; 0 if it is not known.
   int64_t distanceToNext(tile::LoadOp load);
 
+  //===--- Aliasing.cpp: loads beside the store that they feed
+  //-------------===//
+  /// Where a load is from and a store goes to: the same place strip by strip;
+  /// that or different arrays, unless those overlap; different arrays, unless
+  /// those overlap; none of these.
+  enum class Relation { InPlace, InPlaceOrApart, Apart, Unknown };
+  Relation relationOf(tile::LoadOp load, tile::StoreOp store);
+  /// The first byte that a tile of pointers points to, and the one behind the
+  /// last.
+  std::pair<mlir::Value, mlir::Value> extremes(mlir::Value pointers);
+  /// An i1: whether a store overlaps what its operands load; null if they load
+  /// nothing that it might.
+  mlir::Value overlapsWhatFeeds(tile::StoreOp store);
+
   //===--- Loops.cpp: loop nests, materialisation
   //--------------------------===//
   using StripBody = llvm::function_ref<void(const Coords &)>;
@@ -245,15 +291,7 @@ private:
   /// body.
   void emitNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
                 StripBody body, int64_t preferredDim = -1);
-  /// The same in pieces, for nests that are no plain walk: what it leaves in
-  /// memory on the way, and how it is cut into strips.
-  struct Nest {
-    llvm::SmallVector<mlir::Value> roots; ///< all that is evaluated
-    llvm::SmallVector<mlir::Value> along;
-    llvm::SmallVector<Buffer> targets;
-    int64_t vectorDim = -1;
-    int64_t maxLanes = 1;
-  };
+  /// The same in pieces, for nests that are no plain walk.
   Nest openNest(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
                 int64_t preferredDim = -1, int64_t forcedDim = -2);
   void leave(const Nest &nest, const Coords &at);
@@ -296,13 +334,38 @@ private:
   void transposeInto(const Buffer &source, const Buffer &destination,
                      llvm::ArrayRef<int64_t> shape);
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
-  void multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                int64_t m, int64_t n, int64_t k);
-  void panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m,
-             int64_t k, mlir::Value column, llvm::ArrayRef<int64_t> widths);
-  void registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                     mlir::Value row, mlir::Value column, int64_t rows,
-                     llvm::ArrayRef<int64_t> widths, int64_t k);
+  void multiply(const Product &product);
+  void panel(const Product &product, mlir::Value column,
+             llvm::ArrayRef<int64_t> widths);
+  void registerBlock(const Product &product, mlir::Value row,
+                     mlir::Value column, int64_t rows,
+                     llvm::ArrayRef<int64_t> widths);
+  mlir::Value multiplyAdd(const Product &product, mlir::Value a, mlir::Value c,
+                          mlir::Value sum);
+
+  //===--- DotGroups.cpp: products of groups of narrow elements
+  //---------------===//
+  DotUnit pickUnit(tile::DotOp op);
+  void packGroups(tile::DotOp op, Product &product);
+  Buffer packRows(mlir::Value tile, int64_t rows, int64_t depth, bool flip);
+  Buffer packColumns(mlir::Value tile, int64_t columns, int64_t depth,
+                     bool flip);
+  Buffer narrowBuffer(mlir::Value tile, int64_t innerDim, int64_t rows,
+                      int64_t depth, int64_t depthDim, bool flip);
+  void interleaveInto(const Buffer &source, const Buffer &groups,
+                      llvm::ArrayRef<int64_t> shape);
+  void clearFrom(const Buffer &buffer, llvm::ArrayRef<int64_t> shape,
+                 int64_t dim, int64_t start);
+  Buffer excessOf(const Product &product, llvm::ArrayRef<int64_t> batch);
+  mlir::Value multiplyGroups(const Product &product, mlir::Value a,
+                             mlir::Value c, mlir::Value sum);
+
+  //===--- DotAmx.cpp: products in tile registers
+  //-----------------------------===//
+  void multiplyTiles(const Product &product);
+  void tileBlock(const Product &product, mlir::Value row, mlir::Value column,
+                 int64_t rowTiles, int64_t columnTiles, int64_t rows,
+                 int64_t columns);
 
   //===--- Control.cpp
   //-----------------------------------------------------===//
@@ -320,8 +383,7 @@ private:
              llvm::ArrayRef<Buffer> destinations, bool alwaysCopy);
   /// Whether evaluating `tile` reads `leaf`; `elsewhere` is set if it does so
   /// at other coordinates than its own.
-  bool dependsOn(mlir::Value tile, mlir::Value leaf, bool &elsewhere,
-                 bool inPlace = true);
+  bool dependsOn(mlir::Value tile, mlir::Value leaf, bool &elsewhere);
   bool canWriteInPlace(mlir::Value value, mlir::Value argument);
 
   //===--- Debug.cpp

@@ -284,19 +284,9 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
 // Stores and scalar loads
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::lowerStore(tile::StoreOp op) {
-  Type element = tile::getElementType(op.getValue().getType());
-  if (!isa<RankedTensorType>(op.getPtr().getType())) {
-    lanes = 1;
-    Value mask = op.getMask() ? scalar(op.getMask()) : Value();
-    storeLanes({scalar(op.getPtr()), 0, false}, element, scalar(op.getValue()),
-               mask, {});
-    return success();
-  }
-  SmallVector<Value> roots = {op.getPtr(), op.getValue()};
-  if (op.getMask())
-    roots.push_back(op.getMask());
-  emitNest(tile::getShape(op.getPtr().getType()), roots, [&](const Coords &at) {
+void Lowering::storeDirectly(tile::StoreOp op, const Nest &nest) {
+  auto strip = [&](const Coords &at) {
+    leave(nest, at);
     Value value = evalVector(op.getValue(), at);
     Value mask, maskAllTrue;
     if (op.getMask()) {
@@ -308,8 +298,71 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
     }
     Val address = eval(op.getPtr(), at);
     b.setLoc(op.getLoc());
-    storeLanes(address, element, value, mask, maskAllTrue);
+    storeLanes(address, tile::getElementType(op.getValue().getType()), value,
+               mask, maskAllTrue);
+  };
+  forStrips(tile::getShape(op.getPtr().getType()), nest.vectorDim,
+            nest.maxLanes, strip, nest.roots);
+}
+
+void Lowering::storeByBuffer(tile::StoreOp op, const Nest &nest) {
+  ArrayRef<int64_t> shape = tile::getShape(op.getPtr().getType());
+  SmallVector<std::pair<Value, Buffer>> read;
+  for (Value operand : op->getOperands())
+    if (!isInBuffer(operand) && costs.lookup(operand).hasLoad)
+      read.push_back(
+          {operand, allocate(tile::getElementType(operand.getType()), shape,
+                             std::max<int64_t>(nest.vectorDim, 0), false)});
+  forStrips(shape, nest.vectorDim, nest.maxLanes, [&](const Coords &at) {
+    leave(nest, at);
+    for (auto &[operand, buffer] : read)
+      storeBuffer(buffer, at, eval(operand, at));
   });
+  forStrips(shape, nest.vectorDim, nest.maxLanes, [&](const Coords &at) {
+    auto value = [&](Value operand) {
+      for (auto &[known, buffer] : read)
+        if (known == operand)
+          return loadBuffer(buffer, at);
+      return eval(operand, at);
+    };
+    Value mask;
+    if (op.getMask())
+      mask = asVector(value(op.getMask()));
+    Value stored = asVector(value(op.getValue()));
+    storeLanes(value(op.getPtr()),
+               tile::getElementType(op.getValue().getType()), stored, mask, {});
+  });
+}
+
+LogicalResult Lowering::lowerStore(tile::StoreOp op) {
+  if (!isa<RankedTensorType>(op.getPtr().getType())) {
+    lanes = 1;
+    Value mask = op.getMask() ? scalar(op.getMask()) : Value();
+    storeLanes({scalar(op.getPtr()), 0, false}, op.getValue().getType(),
+               scalar(op.getValue()), mask, {});
+    return success();
+  }
+  SmallVector<Value> roots = {op.getPtr(), op.getValue()};
+  if (op.getMask())
+    roots.push_back(op.getMask());
+  Nest nest = openNest(tile::getShape(op.getPtr().getType()), roots);
+  b.setLoc(op.getLoc());
+  // All of a single strip is read before any of it is written.
+  bool isOneStrip =
+      nest.maxLanes ==
+      cast<RankedTensorType>(op.getPtr().getType()).getNumElements();
+  Value overlaps = isOneStrip ? Value() : overlapsWhatFeeds(op);
+  if (!overlaps) {
+    storeDirectly(op, nest);
+  } else {
+    auto either = scf::IfOp::create(b, overlaps, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&either.getThenRegion().front());
+    storeByBuffer(op, nest);
+    b.setInsertionPointToStart(&either.getElseRegion().front());
+    storeDirectly(op, nest);
+  }
+  closeNest(nest);
   return success();
 }
 

@@ -316,65 +316,38 @@ void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape,
     along.push_back(tile);
 }
 
-/// The argument of the kernel that a pointer comes from, and the offsets added.
-static Value originOf(Value pointer, SmallVectorImpl<Value> &offsets) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (auto addptr = dyn_cast<tile::AddPtrOp>(op)) {
-      offsets.push_back(addptr.getOffset());
-      pointer = addptr.getPtr();
-    } else if (isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
-                   tile::HintOp>(op)) {
-      pointer = op->getOperand(0);
-    } else {
-      break;
-    }
+/// What becomes of a value around a write: whether that stores it, and whether
+/// ops behind it need it.
+static std::pair<bool, bool> usesAround(Value tile, Operation *write) {
+  SetVector<Operation *> roots;
+  DenseSet<Value> seen;
+  collectRoots(tile, roots, seen);
+  bool feeds = false, isNeededLater = false;
+  for (Operation *root : roots) {
+    Operation *here = write->getBlock()->findAncestorOpInBlock(*root);
+    feeds |= here == write;
+    isNeededLater |= !here || write->isBeforeInBlock(here);
   }
-  return pointer;
+  return {feeds, isNeededLater};
 }
 
-/// A store may run strip by strip beside a load that feeds it if both touch the
-/// same elements at each strip, or different arrays.
-static bool mayFuse(tile::LoadOp load, tile::StoreOp store) {
-  SmallVector<Value> loadOffsets, storeOffsets;
-  Value from = originOf(load.getPtr(), loadOffsets),
-        to = originOf(store.getPtr(), storeOffsets);
-  if (loadOffsets == storeOffsets)
-    return true;
-  auto isArgument = [](Value v) {
-    return isa<BlockArgument>(v) &&
-           isa<func::FuncOp>(v.getParentBlock()->getParentOp());
-  };
-  return from != to && isArgument(from) && isArgument(to);
-}
-
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
 void Lowering::flushForWrite(Operation *write) {
   // What was read before and is needed after goes into memory now; so does what
-  // this store must not overtake.
+  // this write must not overtake.
   SmallVector<Value> victims;
+  auto store = dyn_cast<tile::StoreOp>(write);
   for (Operation &op :
        llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
     if (!isVirtualOp(&op))
       continue;
-    bool isLoad = isa<tile::LoadOp>(op);
+    auto load = dyn_cast<tile::LoadOp>(op);
     for (Value result : op.getResults()) {
-      if (isInBuffer(result) || (!isLoad && !pending.contains(result)))
+      if (isInBuffer(result) || (!load && !pending.contains(result)))
         continue;
-      bool neededLater = false, feedsWrite = false;
-      SetVector<Operation *> roots;
-      DenseSet<Value> seen;
-      collectRoots(result, roots, seen);
-      for (Operation *root : roots) {
-        Operation *here = write->getBlock()->findAncestorOpInBlock(*root);
-        if (here == write)
-          feedsWrite = true;
-        else if (!here || write->isBeforeInBlock(here))
-          neededLater = true;
-      }
-      auto store = dyn_cast<tile::StoreOp>(write);
-      bool unsafe = feedsWrite && isLoad &&
-                    (!store || !mayFuse(cast<tile::LoadOp>(op), store));
-      if ((neededLater && (isLoad || costs.lookup(result).hasLoad)) || unsafe)
+      auto [feeds, isNeededLater] = usesAround(result, write);
+      bool isUnsafe = feeds && load &&
+                      (!store || relationOf(load, store) == Relation::Unknown);
+      if ((isNeededLater && (load || costs.lookup(result).hasLoad)) || isUnsafe)
         victims.push_back(result);
     }
   }

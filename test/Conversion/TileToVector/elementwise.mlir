@@ -12,15 +12,13 @@
 // CHECK:             llvm.store %[[B]], %{{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK-NOT:       scf.for
 // CHECK:         return
-func.func @add(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel} {
+func.func @add(%x: !tile.ptr<f32>) attributes {tile.kernel} {
   %at = tile.arange 0 to 64 : tensor<64xi32>
   %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
-  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
   %xp = tile.addptr %xs, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
-  %yp = tile.addptr %ys, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
   %a = tile.load %xp : tensor<64x!tile.ptr<f32>> -> tensor<64xf32>
   %b = arith.addf %a, %a : tensor<64xf32>
-  tile.store %yp, %b : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
+  tile.store %xp, %b : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
   return
 }
 
