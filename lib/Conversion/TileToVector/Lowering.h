@@ -62,26 +62,7 @@ struct Buffer {
 struct Chip {
   int64_t vectorBytes = 32;
   bool hasFma = true;
-  // Instructions for products of narrow elements: in tile registers (AMX) and
-  // in vectors (AVX512-BF16, AVX512-VNNI).
-  bool hasTileBf16 = false, hasTileInt8 = false;
-  bool hasVectorBf16 = false, hasVectorInt8 = false;
   bool isStrict = false;
-};
-
-/// Which instructions a product is made of: one product at a time, or groups of
-/// narrow elements, neighbours along K, that one lane of 32 bits holds.
-enum class DotUnit { Single, Vectors, Tiles };
-
-/// A matrix product in memory: acc += lhs @ rhs. In groups, the operands are
-/// buffers of i32, and `k` counts groups.
-struct Product {
-  Buffer lhs, rhs, acc;
-  int64_t m = 0, n = 0, k = 0;
-  DotUnit unit = DotUnit::Single;
-  bool isUnsigned = false;
-  /// Of the shape of acc: what the products of groups are too large by.
-  std::optional<Buffer> excess;
 };
 
 /// The scalar type that an element has in registers: pointers are i64.
@@ -334,38 +315,13 @@ private:
   void transposeInto(const Buffer &source, const Buffer &destination,
                      llvm::ArrayRef<int64_t> shape);
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
-  void multiply(const Product &product);
-  void panel(const Product &product, mlir::Value column,
-             llvm::ArrayRef<int64_t> widths);
-  void registerBlock(const Product &product, mlir::Value row,
-                     mlir::Value column, int64_t rows,
-                     llvm::ArrayRef<int64_t> widths);
-  mlir::Value multiplyAdd(const Product &product, mlir::Value a, mlir::Value c,
-                          mlir::Value sum);
-
-  //===--- DotGroups.cpp: products of groups of narrow elements
-  //---------------===//
-  DotUnit pickUnit(tile::DotOp op);
-  void packGroups(tile::DotOp op, Product &product);
-  Buffer packRows(mlir::Value tile, int64_t rows, int64_t depth, bool flip);
-  Buffer packColumns(mlir::Value tile, int64_t columns, int64_t depth,
-                     bool flip);
-  Buffer narrowBuffer(mlir::Value tile, int64_t innerDim, int64_t rows,
-                      int64_t depth, int64_t depthDim, bool flip);
-  void interleaveInto(const Buffer &source, const Buffer &groups,
-                      llvm::ArrayRef<int64_t> shape);
-  void clearFrom(const Buffer &buffer, llvm::ArrayRef<int64_t> shape,
-                 int64_t dim, int64_t start);
-  Buffer excessOf(const Product &product, llvm::ArrayRef<int64_t> batch);
-  mlir::Value multiplyGroups(const Product &product, mlir::Value a,
-                             mlir::Value c, mlir::Value sum);
-
-  //===--- DotAmx.cpp: products in tile registers
-  //-----------------------------===//
-  void multiplyTiles(const Product &product);
-  void tileBlock(const Product &product, mlir::Value row, mlir::Value column,
-                 int64_t rowTiles, int64_t columnTiles, int64_t rows,
-                 int64_t columns);
+  void multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                int64_t m, int64_t n, int64_t k);
+  void panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m,
+             int64_t k, mlir::Value column, llvm::ArrayRef<int64_t> widths);
+  void registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
+                     mlir::Value row, mlir::Value column, int64_t rows,
+                     llvm::ArrayRef<int64_t> widths, int64_t k);
 
   //===--- Control.cpp
   //-----------------------------------------------------===//
