@@ -2,7 +2,7 @@
 // RUN: tz-opt %s --split-input-file --tz-tile-to-simt | FileCheck %s
 
 // Sixteen bytes a lane, lanes side by side, then warps; what is left of the row goes to further registers.
-// CHECK: #[[ROW:.+]] = #simt.layout<register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]], dims = [1024]>
+// CHECK: #[[$ROW:.+]] = #simt.layout<register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]], dims = [1024]>
 module attributes {tile.target = {warp_size = 32 : i32}} {
   // CHECK-LABEL: func.func @copy
   func.func @copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32})
@@ -13,9 +13,9 @@ module attributes {tile.target = {warp_size = 32 : i32}} {
     %v = tile.load %ax : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
     %py = tile.splat %y : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
     %ay = tile.addptr %py, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
-    // CHECK: tile.load {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[ROW]]>
+    // CHECK: tile.load {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[$ROW]]>
     // CHECK-NOT: simt.convert_layout
-    // CHECK: tile.store {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[ROW]]>
+    // CHECK: tile.store {{.*}} {simt.vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[$ROW]]>
     tile.store %ay, %v : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
     return
   }

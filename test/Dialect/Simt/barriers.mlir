@@ -93,7 +93,7 @@ func.func @branch(%c: i1) attributes {tile.kernel} {
 
 // -----
 
-#l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
 
 // Global memory: an array read back through the same argument at other addresses needs a barrier, at the same addresses each
 // thread meets only itself; another argument is another array. A barrier that the user wrote stays.
@@ -118,5 +118,113 @@ func.func @global(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) attributes {tile.kerne
   %v = tile.load %qq : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
   %w = tile.load %b : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
   tile.barrier
+  return
+}
+
+// -----
+
+// Copies: of the threads that hold an element one writes it, and the others read what that one wrote. Two writes are the same thread's.
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0]], dims = [32]>
+
+// CHECK-LABEL: func.func @copies
+func.func @copies(%p: !tile.ptr<f32>) attributes {tile.kernel} {
+  %i = tile.arange 0 to 32 : tensor<32xi32, #l>
+  %pp = tile.splat %p : !tile.ptr<f32> -> tensor<32x!tile.ptr<f32>, #l>
+  %a = tile.addptr %pp, %i : tensor<32x!tile.ptr<f32>, #l>, tensor<32xi32, #l>
+  // CHECK: tile.load
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: tile.load
+  %x = tile.load %a : tensor<32x!tile.ptr<f32>, #l> -> tensor<32xf32, #l>
+  tile.store %a, %x : tensor<32x!tile.ptr<f32>, #l>, tensor<32xf32, #l>
+  tile.store %a, %x : tensor<32x!tile.ptr<f32>, #l>, tensor<32xf32, #l>
+  %y = tile.load %a : tensor<32x!tile.ptr<f32>, #l> -> tensor<32xf32, #l>
+  return
+}
+
+// -----
+
+// Arrays that a loop swaps are either of them afterwards, too.
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
+
+// CHECK-LABEL: func.func @swapped
+func.func @swapped(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = arith.constant dense<1.0> : tensor<64xf32, #l>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %p, %b = %q) -> (!tile.ptr<f32>, !tile.ptr<f32>) : i32 {
+    scf.yield %b, %a : !tile.ptr<f32>, !tile.ptr<f32>
+  }
+  %pp = tile.splat %r#0 : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  %qq = tile.splat %q : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  // CHECK: tile.store
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: tile.load
+  tile.store %pp, %x : tensor<64x!tile.ptr<f32>, #l>, tensor<64xf32, #l>
+  %y = tile.load %qq : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
+  return
+}
+
+// -----
+
+// The rows that an unrolled loop writes are disjoint: no barrier among them, nor around the loop; one before they are read.
+#l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
+
+// CHECK-LABEL: func.func @disjoint
+func.func @disjoint(%n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c2 = arith.constant 2 : i32
+  %c64 = arith.constant 64 : i32
+  %x = arith.constant dense<1.0> : tensor<64xf32, #l>
+  %b = simt.alloc 8192 at 0
+  // CHECK-NOT: simt.barrier
+  // CHECK: simt.local_store
+  // CHECK-NEXT: simt.local_store
+  // CHECK-NEXT: }
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: simt.local_load
+  scf.for %i = %c0 to %n step %c2 : i32 {
+    %o = arith.muli %i, %c64 : i32
+    %s = arith.addi %o, %c64 : i32
+    simt.local_store %x, %b[%o] base 0 strides [1] {disjoint} : tensor<64xf32, #l>
+    simt.local_store %x, %b[%s] base 0 strides [1] {disjoint} : tensor<64xf32, #l>
+  }
+  %y = simt.local_load %b[] base 0 strides [1] : tensor<64xf32, #l>
+  return
+}
+
+// -----
+
+// The barrier for the next iteration's sake, before the store to %a, makes the one before the store to %b superfluous.
+#l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
+
+// CHECK-LABEL: func.func @superfluous
+func.func @superfluous(%n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = arith.constant dense<1.0> : tensor<64xf32, #l>
+  %a = simt.alloc 256 at 0
+  %b = simt.alloc 256 at 256
+  %c = simt.alloc 256 at 512
+  // CHECK: scf.for
+  // CHECK-NEXT: simt.local_load
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: simt.local_store
+  // CHECK-NEXT: simt.local_store
+  // CHECK-NEXT: simt.local_store
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: simt.local_load
+  // CHECK-NEXT: simt.local_load
+  // CHECK-NEXT: }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %u = simt.local_load %b[] base 0 strides [1] : tensor<64xf32, #l>
+    simt.local_store %x, %a[] base 0 strides [1] : tensor<64xf32, #l>
+    simt.local_store %x, %b[] base 0 strides [1] : tensor<64xf32, #l>
+    simt.local_store %x, %c[] base 0 strides [1] : tensor<64xf32, #l>
+    %v = simt.local_load %c[] base 0 strides [1] : tensor<64xf32, #l>
+    %w = simt.local_load %a[] base 0 strides [1] : tensor<64xf32, #l>
+  }
   return
 }

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Barriers are put as late as can be, right before the access that would race;
-// one of them serves everything before it. CheckBarriers asks the same model
-// whether one is missing.
+// one of them serves everything before it. In a loop, one that came for the
+// next iteration's sake may make one that was there before superfluous: each is
+// tried without. CheckBarriers asks the same model whether one is missing.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryModel.h"
@@ -28,14 +29,53 @@ class InsertBarriersPass : public impl::InsertBarriersBase<InsertBarriersPass> {
     });
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (kernel->hasAttr(tile::kKernelAttr))
-        simt::followAccesses(
-            kernel,
-            [](Operation *op, const simt::Access &) {
-              OpBuilder b(op);
-              simt::BarrierOp::create(b, op->getLoc());
-              return true;
-            },
-            /*mayMove=*/true);
+        insert(kernel);
+  }
+
+  static void insert(func::FuncOp kernel) {
+    SmallVector<Operation *> barriers;
+    simt::followAccesses(
+        kernel,
+        [&](Operation *op, const simt::Access &) {
+          OpBuilder b(op);
+          barriers.push_back(simt::BarrierOp::create(b, op->getLoc()));
+          return true;
+        },
+        /*mayMove=*/true);
+    bool hasLoops =
+        kernel.walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (!hasLoops)
+      return;
+    // Those that run most often first.
+    llvm::stable_sort(barriers, [](Operation *a, Operation *b) {
+      return loopsAround(a) > loopsAround(b);
+    });
+    for (Operation *barrier : barriers) {
+      Operation *next = barrier->getNextNode();
+      barrier->remove();
+      if (isClean(kernel))
+        barrier->destroy();
+      else
+        next->getBlock()->getOperations().insert(Block::iterator(next),
+                                                 barrier);
+    }
+  }
+
+  static int loopsAround(Operation *op) {
+    int count = 0;
+    while ((op = op->getParentOp()))
+      count += isa<LoopLikeOpInterface>(op);
+    return count;
+  }
+
+  static bool isClean(func::FuncOp kernel) {
+    bool clean = true;
+    simt::followAccesses(
+        kernel,
+        [&](Operation *, const simt::Access &) { return clean = false; },
+        /*mayMove=*/false);
+    return clean;
   }
 };
 

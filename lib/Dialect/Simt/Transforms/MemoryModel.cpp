@@ -6,62 +6,63 @@
 
 #include "MemoryModel.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::simt;
 
-/// The kernel argument that an address derives from, or null.
-static Value followRoot(Value pointer, DenseSet<Value> &seen) {
-  if (!seen.insert(pointer).second)
-    return {};
+/// The pointers that `pointer` may come from in one step; none if it is the
+/// argument of a function or nothing is known of it.
+static SmallVector<Value> sourcesOf(Value pointer) {
   if (auto argument = dyn_cast<BlockArgument>(pointer)) {
     Operation *parent = argument.getOwner()->getParentOp();
-    if (isa<func::FuncOp>(parent))
-      return pointer;
-    if (auto loop = dyn_cast<scf::ForOp>(parent))
-      if (argument.getArgNumber() > 0)
-        return followRoot(loop.getInitArgs()[argument.getArgNumber() - 1],
-                          seen);
+    unsigned index = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent); loop && index > 0)
+      return {loop.getInitArgs()[index - 1],
+              loop.getYieldedValues()[index - 1]};
     if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
       if (argument.getOwner() == loop.getBeforeBody())
-        return followRoot(loop.getInits()[argument.getArgNumber()], seen);
-      return followRoot(
-          loop.getConditionOp().getArgs()[argument.getArgNumber()], seen);
+        return {loop.getInits()[index], loop.getYieldOp().getOperand(index)};
+      return {loop.getConditionOp().getArgs()[index]};
     }
     return {};
   }
   Operation *op = pointer.getDefiningOp();
+  unsigned index = cast<OpResult>(pointer).getResultNumber();
   if (isa<tile::AddPtrOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
           tile::ReshapeOp, tile::TransposeOp, tile::PtrCastOp, tile::HintOp,
           ConvertLayoutOp>(op))
-    return followRoot(op->getOperand(0), seen);
+    return {op->getOperand(0)};
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return {select.getTrueValue(), select.getFalseValue()};
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return {branch.thenYield().getOperand(index),
+            branch.elseYield().getOperand(index)};
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return followRoot(
-        loop.getInitArgs()[cast<OpResult>(pointer).getResultNumber()], seen);
+    return {loop.getInitArgs()[index], loop.getYieldedValues()[index]};
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return {loop.getConditionOp().getArgs()[index]};
   return {};
 }
 
-/// The carried pointers of a loop may be swapped: a root is one only if no
-/// other pointer argument can get there. A loop that yields a pointer of
-/// another root is found by following the yielded value, too.
+/// Loops may swap what they carry: all ways are followed, and all must end at
+/// one argument.
 Value simt::rootOf(Value pointer) {
-  DenseSet<Value> seen;
-  Value root = followRoot(pointer, seen);
-  for (Value value : SmallVector<Value>(seen.begin(), seen.end())) {
+  llvm::SetVector<Value> seen;
+  seen.insert(pointer);
+  Value root;
+  for (size_t next = 0; next < seen.size(); ++next) {
+    Value value = seen[next];
+    SmallVector<Value> sources = sourcesOf(value);
+    seen.insert(sources.begin(), sources.end());
+    if (!sources.empty())
+      continue;
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument)
-      continue;
-    auto loop =
-        dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-    if (!loop)
-      continue;
-    OpOperand *next = loop.getTiedLoopYieldedValue(argument);
-    if (!next)
+    if (root || !argument ||
+        !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
       return {};
-    DenseSet<Value> others;
-    Value other = followRoot(next->get(), others);
-    if (other && other != root)
-      return {};
+    root = value;
   }
   return root;
 }
@@ -112,29 +113,47 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
       .Default([](Operation *) { return SmallVector<Access>(); });
 }
 
+/// Whether two stores write different bytes, or each thread again what it wrote
+/// itself: with the same offset they meet in one layout.
+static bool areDisjoint(Operation *first, Operation *second) {
+  auto a = dyn_cast<LocalStoreOp>(first), b = dyn_cast<LocalStoreOp>(second);
+  return a && b && a.getDisjoint() && b.getDisjoint() &&
+         a.getBuffer() == b.getBuffer() && a.getBase() == b.getBase() &&
+         a.getStrides() == b.getStrides() &&
+         a.getSwizzleAttr() == b.getSwizzleAttr() &&
+         a.getValue().getType() == b.getValue().getType();
+}
+
+/// Whether several threads hold one element.
+static bool hasCopies(Type type) {
+  LayoutAttr layout = getLayout(type);
+  if (!layout)
+    return true;
+  SmallVector<int32_t, 4> free = layout.getLayout().freeMasks();
+  for (auto [dim, mask] : llvm::zip(layout.getLayout().inDims(), free))
+    if (mask != 0 && dim.name != kRegister)
+      return true;
+  return false;
+}
+
 bool simt::conflict(const Access &earlier, const Access &later) {
   if (earlier.isShared != later.isShared ||
       (!earlier.isWrite && !later.isWrite))
     return false;
-  if (earlier.isShared) {
-    // One op has one layout: with the same offset a thread meets itself.
-    auto store = dyn_cast<LocalStoreOp>(later.op);
-    if (store && earlier.op == later.op && store.getDisjoint())
-      return false;
-    return earlier.begin < later.end && later.begin < earlier.end;
-  }
+  if (earlier.isShared)
+    return earlier.begin < later.end && later.begin < earlier.end &&
+           !areDisjoint(earlier.op, later.op);
   // Atomics order themselves.
   if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(earlier.op) &&
       isa<tile::AtomicRMWOp, tile::AtomicCASOp>(later.op))
     return false;
   if (earlier.root && later.root && earlier.root != later.root)
     return false;
-  // The same addresses in the same layout: each thread meets only itself. A
-  // scalar is written by one thread and read by all.
-  if (!earlier.isEarlier && earlier.address == later.address &&
-      isa<RankedTensorType>(earlier.address.getType()))
-    return false;
-  return true;
+  // The same addresses in the same layout: each thread meets only itself, but
+  // what several hold, as all do a scalar, one of them writes for the others.
+  return earlier.isEarlier || earlier.address != later.address ||
+         (hasCopies(earlier.address.getType()) &&
+          !(earlier.isWrite && later.isWrite));
 }
 
 namespace {

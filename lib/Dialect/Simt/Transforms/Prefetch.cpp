@@ -189,8 +189,6 @@ private:
     for (auto [load, slice] : llvm::zip(loads, slices))
       inits.push_back(cloneLoad(b, load, slice, first, runs));
 
-    auto yield = cast<scf::YieldOp>(body.getTerminator());
-    SmallVector<Value> carriedNext(yield.getResults());
     size_t carriedCount = loop.getNumRegionIterArgs();
     IRRewriter rewriter(loop.getContext());
     rewriter.setInsertionPoint(loop);
@@ -203,7 +201,7 @@ private:
       return;
     auto rotated = cast<scf::ForOp>(*added);
     Block &newBody = *rotated.getBody();
-    yield = cast<scf::YieldOp>(newBody.getTerminator());
+    auto yield = cast<scf::YieldOp>(newBody.getTerminator());
     counter = rotated.getInductionVar();
 
     b.setInsertionPointToStart(&newBody);
@@ -227,7 +225,7 @@ private:
             return llvm::is_contained(load->getOperands(), arg);
           });
       if (isNeeded)
-        ahead.map(arg, computeAhead(b, carriedNext[index], newBody));
+        ahead.map(arg, computeAhead(b, yield.getOperand(index), newBody));
     }
     for (auto [index, load] : llvm::enumerate(loads)) {
       Value value = cloneLoad(b, load, slices[index], ahead, isMore);

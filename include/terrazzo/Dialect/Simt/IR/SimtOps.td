@@ -89,7 +89,7 @@ def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Sim
   let summary = "Writes a tile to a buffer";
   let description = addressing # [{
     Elements beyond the shape are not written, and of copies that several threads hold one is written. With `disjoint`,
-    what the op writes with different offsets does not overlap.
+    what the op, and others alike but for value and offset, write with different offsets does not overlap.
 
     Constraints:
     * (C1) there is one stride a dimension, or a swizzle.
