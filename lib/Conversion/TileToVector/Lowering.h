@@ -287,6 +287,10 @@ private:
   //===--- Reduce.cpp
   //------------------------------------------------------===//
   llvm::LogicalResult lowerReduce(tile::ReduceOp op);
+  llvm::LogicalResult lowerStrictReduce(tile::ReduceOp op);
+  int64_t treeRound(tile::ReduceOp op, llvm::ArrayRef<Buffer> values,
+                    int64_t vectorDim, int64_t maxLanes, int64_t present,
+                    int64_t half);
   llvm::LogicalResult lowerScan(tile::ScanOp op);
   llvm::LogicalResult lowerRecurrence(tile::RecurrenceOp op);
   llvm::LogicalResult lowerHistogram(tile::HistogramOp op);

@@ -258,7 +258,88 @@ void Lowering::reduceAcross(tile::ReduceOp op, const Nest &nest,
   });
 }
 
+/// One round of a tree: of `present` elements along the axis, pairs become one.
+/// docs/Rationale/Tile.md has both trees. Returns how many elements are left.
+int64_t Lowering::treeRound(tile::ReduceOp op, ArrayRef<Buffer> values,
+                            int64_t vectorDim, int64_t maxLanes,
+                            int64_t present, int64_t half) {
+  Region &region = op.getCombine();
+  int64_t axis = op.getAxis();
+  bool halves = isCommutative(region);
+  int64_t pairs = halves ? std::max<int64_t>(0, present - half) : present / 2;
+  SmallVector<int64_t> shape(
+      tile::getShape(op.getOperands().front().getType()));
+  auto valuesAt = [&](const Coords &at) {
+    return llvm::map_to_vector(values, [&](const Buffer &buffer) {
+      return asVector(loadBuffer(buffer, at));
+    });
+  };
+  auto keepAt = [&](const Coords &at, ValueRange now) {
+    for (auto [buffer, value] : llvm::zip_equal(values, now))
+      storeBuffer(buffer, at, {value, 0, lanes > 1});
+  };
+  // Neighbours along the lanes are two lanes apart from the next.
+  int64_t alongLanes = !halves && vectorDim == axis ? -1 : vectorDim;
+  shape[axis] = pairs;
+  if (pairs > 0)
+    forStrips(shape, alongLanes, maxLanes, [&](const Coords &at) {
+      Coords first(at), second(at);
+      if (!halves)
+        first[axis].base = mulIndex(at[axis].base, 2);
+      second[axis].base = addIndex(first[axis].base, index(halves ? half : 1));
+      keepAt(at, combine(region, valuesAt(first), valuesAt(second)));
+    });
+  if (halves)
+    return std::min(present, half);
+  if (present % 2 != 0 && present > 1) {
+    // The last one has no partner.
+    shape[axis] = 1;
+    forStrips(shape, alongLanes, maxLanes, [&](const Coords &at) {
+      Coords from(at), to(at);
+      from[axis] = {index(present - 1), 0};
+      to[axis] = {index(pairs), 0};
+      keepAt(to, valuesAt(from));
+    });
+  }
+  return present - pairs;
+}
+
+/// By a tree that does not depend on the width of vectors.
+LogicalResult Lowering::lowerStrictReduce(tile::ReduceOp op) {
+  auto type = cast<RankedTensorType>(op.getOperands().front().getType());
+  int64_t axis = op.getAxis(), saved = lanes;
+  Nest nest = openNest(type.getShape(), op.getOperands());
+  SmallVector<Buffer> values;
+  for (Value operand : op.getOperands())
+    values.push_back(allocate(tile::getElementType(operand.getType()),
+                              type.getShape(), nest.vectorDim, false));
+  forStrips(
+      type.getShape(), nest.vectorDim, nest.maxLanes,
+      [&](const Coords &at) {
+        leave(nest, at);
+        for (auto [operand, buffer] : llvm::zip_equal(op.getOperands(), values))
+          storeBuffer(buffer, at, eval(operand, at));
+      },
+      nest.roots);
+  closeNest(nest);
+  int64_t widest = isVectorizable(op.getCombine()) ? nest.maxLanes : 1;
+  int64_t present = type.getDimSize(axis);
+  for (int64_t half = llvm::PowerOf2Ceil(present) / 2; half >= 1; half /= 2)
+    present = treeRound(op, values, nest.vectorDim, widest, present, half);
+  lanes = 1;
+  for (auto [result, buffer] : llvm::zip_equal(op.getResults(), values)) {
+    if (type.getRank() == 1)
+      mapScalar(result, loadBuffer(buffer, {{index(0), 0}}).v);
+    else
+      buffers[result] = sliceAt(buffer, axis, index(0));
+  }
+  lanes = saved;
+  return success();
+}
+
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
+  if (chip.isStrict)
+    return lowerStrictReduce(op);
   auto type = cast<RankedTensorType>(op.getOperands().front().getType());
   int64_t axis = op.getAxis(), rank = type.getRank(), saved = lanes;
   // Along a short axis the lanes belong to another dimension.

@@ -24,13 +24,13 @@ namespace {
 
 cpu::Chip readChip(ModuleOp module) {
   cpu::Chip chip;
+  chip.isStrict = module->hasAttr("tile.strict");
   auto target = module->getAttrOfType<DictionaryAttr>("tile.target");
   if (!target)
     return chip;
   if (auto bytes = target.getAs<IntegerAttr>("vector_bytes"))
     chip.vectorBytes = bytes.getInt();
   chip.hasFma = target.contains("fma");
-  chip.isStrict = module->hasAttr("tile.strict");
   return chip;
 }
 
