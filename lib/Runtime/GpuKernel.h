@@ -75,6 +75,10 @@ public:
         api.streamIsCapturing(stream, &status) == kSuccess &&
         status != static_cast<typename Api::CaptureStatus>(kNotCapturing);
     std::lock_guard lock(mutex);
+    // A failed assertion is worth a wait; it is seen while the kernel runs.
+    if (!isCapturing && !wasCaptured && hasFailed(host))
+      for (const Use &use : uses)
+        api.eventSynchronize(use.event);
     if (!isCapturing && isIdle())
       if (std::optional<Error> failure = take())
         throw *failure;

@@ -36,9 +36,14 @@ inline constexpr uint32_t kOutputHead = 8, kRecordHead = 8;
 /// Empties a buffer of `words` words.
 void resetOutput(volatile uint32_t *buffer, uint32_t words);
 
+/// Whether an assertion of a kernel has failed.
+inline bool hasFailed(const volatile uint32_t *buffer) {
+  return buffer[2] != 0;
+}
+
 /// Whether a kernel has written anything.
 inline bool hasOutput(const volatile uint32_t *buffer) {
-  return buffer[0] != kOutputHead || buffer[2] != 0;
+  return buffer[0] != kOutputHead || hasFailed(buffer);
 }
 
 /// What a buffer holds.
