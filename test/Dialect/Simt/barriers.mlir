@@ -182,7 +182,7 @@ func.func @disjoint(%n: i32) attributes {tile.kernel} {
   // CHECK-NOT: simt.barrier
   // CHECK: simt.local_store
   // CHECK-NEXT: simt.local_store
-  // CHECK-NEXT: }
+  // CHECK-NEXT: {{^ *[}]$}}
   // CHECK-NEXT: simt.barrier
   // CHECK-NEXT: simt.local_load
   scf.for %i = %c0 to %n step %c2 : i32 {
@@ -217,7 +217,7 @@ func.func @superfluous(%n: i32) attributes {tile.kernel} {
   // CHECK-NEXT: simt.barrier
   // CHECK-NEXT: simt.local_load
   // CHECK-NEXT: simt.local_load
-  // CHECK-NEXT: }
+  // CHECK-NEXT: {{^ *[}]$}}
   scf.for %i = %c0 to %n step %c1 : i32 {
     %u = simt.local_load %b[] base 0 strides [1] : tensor<64xf32, #l>
     simt.local_store %x, %a[] base 0 strides [1] : tensor<64xf32, #l>
