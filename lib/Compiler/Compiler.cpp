@@ -12,6 +12,7 @@
 #include "terrazzo/Target/CPU/Target.h"
 #include "terrazzo/Target/Target.h"
 
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
 using namespace mlir;
@@ -112,6 +113,8 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
   if (failed(kernel))
     return failure();
   std::vector<ArgInfo> args = collectArguments(*kernel);
+  // Lowering makes a function of its own.
+  auto place = kernel->getLoc()->findInstanceOf<FileLineColLoc>();
 
   auto wants = [&](llvm::StringRef stage) {
     return llvm::is_contained(stages, stage);
@@ -127,6 +130,12 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
   if (failed(manager.run(*module)))
     return failure();
 
+  if (wants("lines")) {
+    PassManager lines(module->getContext(), ModuleOp::getOperationName());
+    lines.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
+    if (failed(lines.run(*module)))
+      return failure();
+  }
   static constexpr llvm::StringLiteral emitted[] = {"llir", "asm", "ptx",
                                                     "amdgcn"};
   FailureOr<Artifact> artifact =
@@ -134,6 +143,10 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
   if (failed(artifact))
     return failure();
   artifact->args = std::move(args);
+  if (place) {
+    artifact->metadata["file"] = place.getFilename().str();
+    artifact->metadata["line"] = std::to_string(place.getLine());
+  }
   collectLines(*module, *artifact);
   for (llvm::StringRef stage : emitted)
     if (!wants(stage))

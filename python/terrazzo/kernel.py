@@ -79,6 +79,7 @@ class CompiledKernel:
         self.signature = specialization.text
         self.constants = dict(specialization.constexprs)
         self.src = fn
+        self.specialization = specialization
         self.asm = Stages(self)
         self.options = options
         self._runtime_names = list(specialization.arg_types)

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from . import ptxas
+from ._terrazzo import ir, runtime
 
 
 @dataclass(frozen=True, order=True)
@@ -142,19 +143,28 @@ def read_amdgcn(text):
     return found, barriers, matrix
 
 
+def _with_lines(compiled, stage):
+    """A stage as text that tells the lines of the source: the kernel is traced and compiled once more."""
+    from . import frontend
+
+    spec = compiled.specialization
+    builder = frontend.build_module(compiled.fn, spec.arg_types, spec.constexprs, spec.arg_attrs, compiled.options)
+    return dict(runtime.Artifact(ir.compile(builder, compiled.target, f"{stage},lines")).stages)[stage]
+
+
 def report(compiled, assemble=False):
     """The Report of a compiled kernel; with `assemble`, ptxas says the registers of PTX."""
     artifact, backend = compiled.artifact, compiled.target.partition(":")[0]
     result = Report(compiled.name, compiled.target, artifact.threads_per_block or 1, artifact.shared_bytes)
     if backend == "cuda":
-        found, result.barriers, result.matrix = read_ptx(compiled.asm["ptx"])
+        found, result.barriers, result.matrix = read_ptx(_with_lines(compiled, "ptx"))
         if assemble:
             result.registers, result.spills = ptxas.resources(compiled.asm["ptx"], artifact.chip)
             result.source = "ptxas"
         elif compiled.n_regs:
             result.registers, result.spills, result.source = compiled.n_regs, compiled.n_spills, "the device's driver"
     elif backend == "hip":
-        found, result.barriers, result.matrix = read_amdgcn(compiled.asm["amdgcn"])
+        found, result.barriers, result.matrix = read_amdgcn(_with_lines(compiled, "amdgcn"))
         result.registers, result.spills, result.source = artifact.registers, artifact.spills, "the code object"
     else:
         found = Counter()

@@ -16,6 +16,7 @@ namespace terrazzo {
 /// Compiles a module of one kernel for `target` ("cpu", "cpu:CHIP",
 /// "cuda:sm_90a", "hip:gfx942").
 ///
+/// With "lines" among them, the later ones tell the lines of the source.
 /// `stages` names the intermediate forms to keep in the artifact: "tile", then
 /// "vector" (CPU) or "simt", "llir", and "asm", "ptx" or "amdgcn". The module
 /// is not changed. Errors are diagnostics on the module's context.
