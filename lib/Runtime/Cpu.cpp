@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Runtime/Cpu.h"
+#include "CpuHost.h"
 #include "CpuLaunch.h"
 #include "CpuLoader.h"
 #include "terrazzo/Runtime/Driver.h"
@@ -17,7 +18,6 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace terrazzo::runtime {
@@ -38,18 +38,6 @@ constexpr uint16_t hostMachine() {
 #endif
 }
 
-/// Tile registers must be asked for, once a process.
-bool requestTileRegisters() {
-#if defined(__x86_64__)
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  static const bool isGranted =
-      syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-  return isGranted;
-#else
-  return false;
-#endif
-}
-
 [[noreturn]] void rejectArchitecture(const Artifact &artifact,
                                      const std::string &why) {
   throw Error(Status::WrongArchitecture, "load of kernel '" + artifact.entry +
@@ -66,11 +54,15 @@ void checkFeatures(const Artifact &artifact) {
   for (size_t at = chip.find('+'); at != std::string_view::npos;) {
     size_t next = chip.find('+', at + 1);
     std::string_view feature = chip.substr(at + 1, next - at - 1);
-    if (!hostHasFeature(feature))
+    if (!cpuHost().hasFeature(feature)) {
       missing.append(missing.empty() ? "'" : ", '").append(feature).append("'");
-    else if (feature == "amx-tile" && !requestTileRegisters())
-      rejectArchitecture(artifact, "expected the system to grant the use of "
-                                   "AMX tile registers, it refused");
+    } else if (feature == "amx-tile") {
+      if (int refusal = cpuHost().requestTileRegisters())
+        rejectArchitecture(artifact,
+                           "expected the system to grant the use of AMX tile "
+                           "registers (arch_prctl), it refused: " +
+                               errnoText(refusal));
+    }
     at = next;
   }
   if (!missing.empty())

@@ -130,10 +130,20 @@ void Lowering::transposeInto(const Buffer &source, const Buffer &destination,
   lanes = saved;
 }
 
-void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs,
-                             const Buffer &acc, Value row, Value column,
-                             int64_t rows, ArrayRef<int64_t> widths,
-                             int64_t k) {
+Value Lowering::multiplyAdd(const Product &product, Value a, Value c,
+                            Value sum) {
+  if (product.unit != DotUnit::Single)
+    return multiplyGroups(product, a, c, sum);
+  if (!isa<FloatType>(product.acc.element))
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, a, c));
+  if (chip.hasFma || chip.isStrict)
+    return math::FmaOp::create(b, a, c, sum);
+  return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, a, c));
+}
+
+void Lowering::registerBlock(const Product &product, Value row, Value column,
+                             int64_t rows, ArrayRef<int64_t> widths) {
+  const Buffer &lhs = product.lhs, &rhs = product.rhs, &acc = product.acc;
   int64_t columnsAt = 0;
   SmallVector<int64_t> starts;
   for (int64_t width : widths)
@@ -146,12 +156,15 @@ void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs,
   for (int64_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < widths.size(); ++c) {
       lanes = widths[c];
-      sums.push_back(loadBuffer(acc, cell(r, c)).v);
+      Value sum = loadBuffer(acc, cell(r, c)).v;
+      if (product.excess)
+        sum = arith::SubIOp::create(
+            b, sum, asVector(loadBuffer(*product.excess, cell(r, c))));
+      sums.push_back(sum);
     }
   SmallVector<Value> results;
-  bool isFloat = isa<FloatType>(acc.element);
   forLoop(
-      0, k, 1, sums,
+      0, product.k, 1, sums,
       [&](Value i, ValueRange carried) {
         SmallVector<Value> right, next;
         for (size_t c = 0; c < widths.size(); ++c) {
@@ -167,16 +180,8 @@ void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs,
           for (size_t c = 0; c < widths.size(); ++c) {
             lanes = widths[c];
             Value a = asVector({left, 0, false});
-            Value sum = carried[r * widths.size() + c];
-            if (!isFloat)
-              sum = arith::AddIOp::create(
-                  b, sum, arith::MulIOp::create(b, a, right[c]));
-            else if (chip.hasFma)
-              sum = math::FmaOp::create(b, a, right[c], sum);
-            else
-              sum = arith::AddFOp::create(
-                  b, sum, arith::MulFOp::create(b, a, right[c]));
-            next.push_back(sum);
+            next.push_back(multiplyAdd(product, a, right[c],
+                                       carried[r * widths.size() + c]));
           }
         }
         return next;
@@ -191,9 +196,9 @@ void Lowering::registerBlock(const Buffer &lhs, const Buffer &rhs,
 }
 
 /// All rows of a panel of columns.
-void Lowering::panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                     int64_t m, int64_t k, Value column,
+void Lowering::panel(const Product &product, Value column,
                      ArrayRef<int64_t> widths) {
+  int64_t m = product.m;
   // 24 accumulators of 32 registers, 12 of 16.
   int64_t budget = chip.vectorBytes >= 64 ? 24 : 12;
   int64_t rows =
@@ -201,24 +206,26 @@ void Lowering::panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
   rows = std::min(rows, m);
   int64_t full = m / rows * rows;
   if (full == rows) {
-    registerBlock(lhs, rhs, acc, index(0), column, rows, widths, k);
+    registerBlock(product, index(0), column, rows, widths);
   } else {
     forLoop(
         0, full, rows, {},
         [&](Value row, ValueRange) {
-          registerBlock(lhs, rhs, acc, row, column, rows, widths, k);
+          registerBlock(product, row, column, rows, widths);
           return SmallVector<Value>();
         },
         nullptr);
   }
   if (full < m)
-    registerBlock(lhs, rhs, acc, index(full), column, m - full, widths, k);
+    registerBlock(product, index(full), column, m - full, widths);
 }
 
-void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                        int64_t m, int64_t n, int64_t k) {
+void Lowering::multiply(const Product &product) {
+  if (product.unit == DotUnit::Tiles)
+    return multiplyTiles(product);
+  int64_t n = product.n;
   int64_t width =
-      std::max<int64_t>(1, chip.vectorBytes / byteSize(acc.element));
+      std::max<int64_t>(1, chip.vectorBytes / byteSize(product.acc.element));
   int64_t vectors = n / width;
   int64_t perPanel = chip.vectorBytes >= 64 ? 4 : 2;
   // A last panel of one vector alone would run at half speed.
@@ -227,19 +234,19 @@ void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
   int64_t full = vectors / perPanel;
   SmallVector<int64_t> widths(perPanel, width);
   if (full == 1) {
-    panel(lhs, rhs, acc, m, k, index(0), widths);
+    panel(product, index(0), widths);
   } else if (full > 1) {
     forLoop(
         0, full * perPanel * width, perPanel * width, {},
         [&](Value column, ValueRange) {
-          panel(lhs, rhs, acc, m, k, column, widths);
+          panel(product, column, widths);
           return SmallVector<Value>();
         },
         nullptr);
   }
   int64_t done = full * perPanel * width;
   if (int64_t rest = vectors - full * perPanel; rest > 0) {
-    panel(lhs, rhs, acc, m, k, index(done), SmallVector<int64_t>(rest, width));
+    panel(product, index(done), SmallVector<int64_t>(rest, width));
     done += rest * width;
   }
   SmallVector<int64_t> tail;
@@ -247,15 +254,17 @@ void Lowering::multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
     if (left & part)
       tail.push_back(part);
   if (!tail.empty())
-    panel(lhs, rhs, acc, m, k, index(done), tail);
+    panel(product, index(done), tail);
 }
 
 LogicalResult Lowering::lowerDot(tile::DotOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   auto lhsType = cast<RankedTensorType>(op.getLhs().getType());
   int64_t rank = type.getRank(), saved = lanes;
-  int64_t m = type.getDimSize(rank - 2), n = type.getDimSize(rank - 1),
-          k = lhsType.getDimSize(rank - 1);
+  Product product;
+  product.m = type.getDimSize(rank - 2), product.n = type.getDimSize(rank - 1);
+  product.k = lhsType.getDimSize(rank - 1);
+  product.unit = pickUnit(op);
   Type element = type.getElementType();
   Type compute = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32
                      ? b.getF32Type()
@@ -263,11 +272,16 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
   if (isa<FloatType>(element) && lhsType.getElementType().isF64())
     compute = b.getF64Type();
   bool isUnsigned = op.getIsUnsigned();
-  Buffer lhs = packOperand(op.getLhs(), compute, isUnsigned, false);
-  Buffer rhs = packOperand(op.getRhs(), compute, isUnsigned, true);
+  product.isUnsigned = isUnsigned;
+  if (product.unit != DotUnit::Single) {
+    packGroups(op, product);
+  } else {
+    product.lhs = packOperand(op.getLhs(), compute, isUnsigned, false);
+    product.rhs = packOperand(op.getRhs(), compute, isUnsigned, true);
+  }
   b.setLoc(op.getLoc());
 
-  Buffer acc;
+  Buffer &acc = product.acc;
   auto target = inPlace.find(op.getResult());
   if (target != inPlace.end() && compute == element)
     acc = target->second;
@@ -287,13 +301,18 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
         rank - 1);
   b.setLoc(op.getLoc());
   if (rank == 2) {
-    multiply(lhs, rhs, acc, m, n, k);
+    multiply(product);
   } else {
     forLoop(
         0, type.getDimSize(0), 1, {},
         [&](Value batch, ValueRange) {
-          multiply(sliceAt(lhs, 0, batch), sliceAt(rhs, 0, batch),
-                   sliceAt(acc, 0, batch), m, n, k);
+          Product one(product);
+          one.lhs = sliceAt(product.lhs, 0, batch);
+          one.rhs = sliceAt(product.rhs, 0, batch);
+          one.acc = sliceAt(product.acc, 0, batch);
+          if (product.excess)
+            one.excess = sliceAt(*product.excess, 0, batch);
+          multiply(one);
           return SmallVector<Value>();
         },
         nullptr);

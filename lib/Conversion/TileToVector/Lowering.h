@@ -62,7 +62,27 @@ struct Buffer {
 struct Chip {
   int64_t vectorBytes = 32;
   bool hasFma = true;
+  // Instructions for products of narrow elements: in tile registers (AMX) and
+  // in vectors (AVX512-BF16, AVX512-VNNI).
+  bool hasTileBf16 = false, hasTileInt8 = false;
+  bool hasVectorBf16 = false, hasVectorInt8 = false;
   bool isStrict = false;
+};
+
+/// Which instructions a product is made of: one product at a time, or groups of
+/// narrow elements, neighbours along K, that one lane of 32 bits holds.
+enum class DotUnit { Single, Vectors, Tiles };
+
+/// A matrix product in memory: acc += lhs @ rhs. In groups, the operands are
+/// buffers of i32, and `k` counts groups.
+struct Product {
+  Buffer lhs, rhs, acc;
+  int64_t m = 0, n = 0, k = 0;
+  DotUnit unit = DotUnit::Single;
+  mlir::Type element; ///< what groups are of
+  bool isUnsigned = false;
+  /// Of the shape of acc: what the products of groups are too large by.
+  std::optional<Buffer> excess;
 };
 
 /// The scalar type that an element has in registers: pointers are i64.
@@ -113,6 +133,14 @@ private:
   //---------------------------===//
   Val eval(mlir::Value tile, const Coords &at);
   Val evalOp(mlir::Operation *op, mlir::Value result, const Coords &at);
+  Val evalConstant(mlir::arith::ConstantOp op);
+  Val evalArange(tile::ArangeOp op, const Coords &at);
+  Val evalFlip(tile::FlipOp op, const Coords &at);
+  Val evalSlice(tile::SliceOp op, const Coords &at);
+  Val evalSplit(tile::SplitOp op, mlir::Value result, const Coords &at);
+  Val evalClamp(tile::ClampOp op, const Coords &at);
+  mlir::Value clamped(tile::ClampOp op, mlir::Value x, mlir::Value low,
+                      mlir::Value high);
   Val evalElementwise(mlir::Operation *op, mlir::Value result,
                       const Coords &at);
   std::optional<Val> evalAffine(mlir::Operation *op,
@@ -292,7 +320,16 @@ private:
                     int64_t vectorDim, int64_t maxLanes, int64_t present,
                     int64_t half);
   llvm::LogicalResult lowerScan(tile::ScanOp op);
+  /// Where a recurrence has its values: the tiles among them; scalars are
+  /// carried by the loop.
+  struct Recurrence {
+    llvm::SmallVector<Buffer> xs, ys, carried;
+    llvm::SmallVector<mlir::Value> scalarInits;
+  };
   llvm::LogicalResult lowerRecurrence(tile::RecurrenceOp op);
+  Recurrence openRecurrence(tile::RecurrenceOp op);
+  llvm::LogicalResult recurrenceStep(tile::RecurrenceOp op,
+                                     const Recurrence &state, mlir::Value i);
   llvm::LogicalResult lowerHistogram(tile::HistogramOp op);
   llvm::LogicalResult lowerMap(tile::MapOp op);
   llvm::SmallVector<mlir::Value>
@@ -319,19 +356,61 @@ private:
   void transposeInto(const Buffer &source, const Buffer &destination,
                      llvm::ArrayRef<int64_t> shape);
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
-  void multiply(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                int64_t m, int64_t n, int64_t k);
-  void panel(const Buffer &lhs, const Buffer &rhs, const Buffer &acc, int64_t m,
-             int64_t k, mlir::Value column, llvm::ArrayRef<int64_t> widths);
-  void registerBlock(const Buffer &lhs, const Buffer &rhs, const Buffer &acc,
-                     mlir::Value row, mlir::Value column, int64_t rows,
-                     llvm::ArrayRef<int64_t> widths, int64_t k);
+  void multiply(const Product &product);
+  void panel(const Product &product, mlir::Value column,
+             llvm::ArrayRef<int64_t> widths);
+  void registerBlock(const Product &product, mlir::Value row,
+                     mlir::Value column, int64_t rows,
+                     llvm::ArrayRef<int64_t> widths);
+  mlir::Value multiplyAdd(const Product &product, mlir::Value a, mlir::Value c,
+                          mlir::Value sum);
+
+  //===--- DotGroups.cpp: products of groups of narrow elements
+  //---------------===//
+  DotUnit pickUnit(tile::DotOp op);
+  void packGroups(tile::DotOp op, Product &product);
+  Buffer packRows(mlir::Value tile, int64_t rows, int64_t depth, bool flip);
+  Buffer packColumns(mlir::Value tile, int64_t columns, int64_t depth,
+                     bool flip);
+  Buffer packNarrow(mlir::Value tile, llvm::ArrayRef<int64_t> padded,
+                    int64_t inner, bool flip);
+  void interleaveInto(const Buffer &source, const Buffer &groups,
+                      llvm::ArrayRef<int64_t> shape);
+  void clearFrom(const Buffer &buffer, llvm::ArrayRef<int64_t> shape,
+                 int64_t dim, int64_t start);
+  Buffer excessOf(const Product &product, llvm::ArrayRef<int64_t> batch);
+  mlir::Value multiplyGroups(const Product &product, mlir::Value a,
+                             mlir::Value c, mlir::Value sum);
+
+  //===--- DotAmx.cpp: products in tile registers
+  //-----------------------------===//
+  void multiplyTiles(const Product &product);
+  void tileBlock(const Product &product, mlir::Value row, mlir::Value column,
+                 int64_t rowTiles, int64_t columnTiles, int64_t rows,
+                 int64_t columns);
 
   //===--- Control.cpp
   //-----------------------------------------------------===//
   llvm::LogicalResult lowerFor(mlir::scf::ForOp op);
   llvm::LogicalResult lowerIf(mlir::scf::IfOp op);
+  llvm::LogicalResult lowerBranch(mlir::Region &from, mlir::Region &to,
+                                  llvm::ArrayRef<Buffer> destinations);
   llvm::LogicalResult lowerWhile(mlir::scf::WhileOp op);
+  /// Where a loop's tiles are: those that `before` is entered with, and those
+  /// that it passes on.
+  struct WhileTiles {
+    llvm::SmallVector<Buffer> carried, passed;
+    /// What each of `carried` holds while `after` runs.
+    llvm::SmallVector<mlir::Value> leaves;
+    bool alwaysCopy = false;
+  };
+  WhileTiles openWhile(mlir::scf::WhileOp op);
+  llvm::LogicalResult lowerWhileRegions(mlir::scf::WhileOp op,
+                                        const WhileTiles &tiles,
+                                        mlir::scf::WhileOp &loop);
+  /// The new values of the scalars among these.
+  llvm::SmallVector<mlir::Value> scalarsOf(mlir::ValueRange values);
+  void mapArguments(mlir::Block &block, mlir::ValueRange now);
   void emitCancelCheck();
   /// Lowers a block that runs conditionally: what it puts into buffers for
   /// values of outer blocks is forgotten behind it.

@@ -31,6 +31,10 @@ cpu::Chip readChip(ModuleOp module) {
   if (auto bytes = target.getAs<IntegerAttr>("vector_bytes"))
     chip.vectorBytes = bytes.getInt();
   chip.hasFma = target.contains("fma");
+  chip.hasTileBf16 = target.contains("tile_bf16");
+  chip.hasTileInt8 = target.contains("tile_int8");
+  chip.hasVectorBf16 = target.contains("vector_bf16");
+  chip.hasVectorInt8 = target.contains("vector_int8");
   return chip;
 }
 

@@ -11,6 +11,7 @@
 
 #include "Emit.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Support/TileRegisters.h"
 #include "terrazzo/Target/Target.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -31,9 +32,14 @@ static constexpr llvm::StringLiteral kFeatures[] = {
 std::string cpu::hostChip() {
   std::string chip = llvm::sys::getHostCPUName().str();
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  for (llvm::StringRef feature : kFeatures)
-    if (host.lookup(feature))
-      chip += "+" + feature.str();
+  for (llvm::StringRef feature : kFeatures) {
+    if (!host.lookup(feature))
+      continue;
+    // A machine whose system refuses tile registers has none.
+    if (feature.starts_with("amx-") && requestTileRegisters() != 0)
+      continue;
+    chip += "+" + feature.str();
+  }
   return chip;
 }
 
@@ -70,6 +76,15 @@ public:
       facts.push_back(b.getNamedAttr("fma", b.getUnitAttr()));
     if (has("f16c"))
       facts.push_back(b.getNamedAttr("f16", b.getUnitAttr()));
+    // Matrix products of narrow elements.
+    if (has("amx-tile") && has("amx-bf16"))
+      facts.push_back(b.getNamedAttr("tile_bf16", b.getUnitAttr()));
+    if (has("amx-tile") && has("amx-int8"))
+      facts.push_back(b.getNamedAttr("tile_int8", b.getUnitAttr()));
+    if (has("avx512vl") && has("avx512bf16"))
+      facts.push_back(b.getNamedAttr("vector_bf16", b.getUnitAttr()));
+    if (has("avx512vl") && has("avx512vnni"))
+      facts.push_back(b.getNamedAttr("vector_int8", b.getUnitAttr()));
     return b.getDictionaryAttr(facts);
   }
 

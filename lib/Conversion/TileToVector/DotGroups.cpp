@@ -1,0 +1,356 @@
+//===- DotGroups.cpp - Products of groups of narrow elements --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Processors multiply pairs of bf16 or groups of four i8 that are neighbours
+// along K, and add the products to one lane of 32 bits. The operands are packed
+// for that: rows of the left one with unit stride along K, of the right one in
+// the order [K / group, N, group], both seen as buffers of i32. What is missing
+// of a last group is zero.
+//
+// The byte products of vectors (vpdpbusd) are of an unsigned and a signed
+// factor. So one operand is moved by 128, by flipping the upper bit, and 128
+// times the sum of the other one's elements, the excess, is taken off.
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace terrazzo;
+using namespace terrazzo::cpu;
+
+/// A tile register is 16 rows of 16 lanes of 32 bits.
+static constexpr int64_t kTileSide = 16;
+
+static Type elementOf(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getElementType();
+}
+
+static int64_t groupOf(Type element) { return 4 / byteSize(element); }
+
+DotUnit Lowering::pickUnit(tile::DotOp op) {
+  Type lhs = elementOf(op.getLhs()), rhs = elementOf(op.getRhs());
+  Type acc = elementOf(op.getAcc());
+  bool hasTile = false, hasVector = false;
+  // Products in groups are not a chain of fp32 FMAs, which strict mode is.
+  if (lhs.isBF16() && rhs.isBF16() && !acc.isF64() && !chip.isStrict)
+    hasTile = chip.hasTileBf16, hasVector = chip.hasVectorBf16;
+  else if (lhs.isInteger(8) && rhs.isInteger(8) && acc.isInteger(32))
+    hasTile = chip.hasTileInt8, hasVector = chip.hasVectorInt8;
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t rank = type.getRank();
+  int64_t m = type.getDimSize(rank - 2), n = type.getDimSize(rank - 1);
+  int64_t k =
+      cast<RankedTensorType>(op.getLhs().getType()).getDimSize(rank - 1);
+  int64_t groups = llvm::divideCeil(k, groupOf(lhs));
+  // Tiles that are mostly padding are slower than vectors.
+  constexpr int64_t kHalf = kTileSide / 2;
+  if (hasTile && m >= kHalf && n >= kHalf && groups >= kHalf)
+    return DotUnit::Tiles;
+  return hasVector && k > 1 ? DotUnit::Vectors : DotUnit::Single;
+}
+
+void Lowering::packGroups(tile::DotOp op, Product &product) {
+  Type element = elementOf(op.getLhs());
+  product.element = element;
+  int64_t group = groupOf(element);
+  bool isTiles = product.unit == DotUnit::Tiles;
+  bool isMoved = !isTiles && element.isInteger();
+  auto rounded = [&](int64_t extent) {
+    return isTiles ? static_cast<int64_t>(llvm::alignTo(extent, kTileSide))
+                   : extent;
+  };
+  int64_t groups = rounded(llvm::divideCeil(product.k, group));
+  // Sums over a row are taken by whole vectors.
+  int64_t rowGroups =
+      isMoved ? llvm::alignTo(groups, chip.vectorBytes / 4) : groups;
+  product.lhs = packRows(op.getLhs(), rounded(product.m), rowGroups * group,
+                         isMoved && !product.isUnsigned);
+  product.rhs = packColumns(op.getRhs(), rounded(product.n), groups * group,
+                            isMoved && product.isUnsigned);
+  product.k = groups;
+  if (isMoved)
+    product.excess = excessOf(
+        product, cast<RankedTensorType>(op.getType()).getShape().drop_back(2));
+}
+
+/// A buffer of narrow elements, seen as groups along `dim`.
+static Buffer asGroups(Buffer buffer, int64_t dim, OpBuilder &b) {
+  int64_t group = groupOf(buffer.element);
+  buffer.element = b.getI32Type();
+  for (auto [i, stride] : llvm::enumerate(buffer.strides))
+    if (static_cast<int64_t>(i) != dim)
+      stride /= group;
+  return buffer;
+}
+
+/// Whether a buffer can be seen so: groups are whole and aligned.
+static bool hasGroups(const Buffer &buffer, int64_t dim, int64_t extent) {
+  int64_t group = groupOf(buffer.element);
+  for (auto [i, stride] : llvm::enumerate(buffer.strides))
+    if (static_cast<int64_t>(i) == dim ? stride != 1 : stride % group != 0)
+      return false;
+  return extent % group == 0;
+}
+
+/// Zeros from `start` on along a dimension of a buffer of this shape.
+void Lowering::clearFrom(const Buffer &buffer, ArrayRef<int64_t> shape,
+                         int64_t dim, int64_t start) {
+  if (start == shape[dim])
+    return;
+  SmallVector<int64_t> rest(shape);
+  rest[dim] -= start;
+  Buffer tail =
+      part(buffer, index(start * buffer.strides[dim]), buffer.strides);
+  int64_t unit = llvm::find(buffer.strides, 1) - buffer.strides.begin();
+  forStrips(rest, unit, chip.vectorBytes / byteSize(buffer.element),
+            [&](const Coords &at) {
+              Type type = registerType(buffer.element);
+              if (lanes > 1)
+                type = VectorType::get({lanes}, type);
+              storeBuffer(tail, at, {zero(type), 0, lanes > 1});
+            });
+}
+
+/// Evaluates a tile into a buffer of `padded` extents, which are uninitialised
+/// behind the tile; the innermost dimension is `inner`.
+Buffer Lowering::packNarrow(Value tile, ArrayRef<int64_t> padded, int64_t inner,
+                            bool flip) {
+  Buffer buffer = allocate(elementOf(tile), padded, inner, false);
+  emitNest(
+      tile::getShape(tile.getType()), tile,
+      [&](const Coords &at) {
+        Value value = evalVector(tile, at);
+        if (flip)
+          value =
+              arith::XOrIOp::create(b, value, constant(-128, value.getType()));
+        storeBuffer(buffer, at, {value, 0, lanes > 1});
+      },
+      inner);
+  return buffer;
+}
+
+/// The left operand, [.., rows, depth / group].
+Buffer Lowering::packRows(Value tile, int64_t rows, int64_t depth, bool flip) {
+  ArrayRef<int64_t> shape = tile::getShape(tile.getType());
+  int64_t last = shape.size() - 1;
+  SmallVector<int64_t> padded(shape);
+  padded[last - 1] = rows, padded[last] = depth;
+  bool isWhole = shape == ArrayRef(padded);
+  if (auto it = buffers.find(tile); it != buffers.end() && isWhole && !flip &&
+                                    hasGroups(it->second, last, depth))
+    return asGroups(it->second, last, b);
+  prepare(tile, {-1});
+  int64_t natural = pickVectorDim(shape, tile, last);
+  Buffer packed;
+  if (natural == last) {
+    packed = packNarrow(tile, padded, last, flip);
+  } else {
+    Buffer across = packNarrow(tile, shape, natural, flip);
+    packed = allocate(elementOf(tile), padded, last, false);
+    transposeInto(across, packed, shape);
+  }
+  clearFrom(packed, padded, last, shape[last]);
+  return asGroups(packed, last, b);
+}
+
+/// The right operand, [.., depth / group, columns] with unit stride.
+Buffer Lowering::packColumns(Value tile, int64_t columns, int64_t depth,
+                             bool flip) {
+  ArrayRef<int64_t> shape = tile::getShape(tile.getType());
+  Type element = elementOf(tile);
+  int64_t group = groupOf(element);
+  int64_t last = shape.size() - 1, along = last - 1;
+  SmallVector<int64_t> whole(shape); // without what a last group lacks
+  whole[along] = llvm::alignTo(shape[along], group);
+  Buffer narrow;
+  if (auto it = buffers.find(tile); it != buffers.end() && !flip) {
+    narrow = it->second;
+    whole[along] = shape[along];
+  } else {
+    prepare(tile, {-1});
+    int64_t natural = pickVectorDim(shape, tile, last);
+    narrow = packNarrow(tile, whole, natural == along ? along : last, flip);
+    clearFrom(narrow, whole, along, shape[along]);
+  }
+  SmallVector<int64_t> padded(shape);
+  padded[along] = depth / group, padded[last] = columns;
+  Buffer packed = allocate(b.getI32Type(), padded, last, false);
+  if (hasGroups(narrow, along, whole[along])) {
+    // The groups are there already, in columns.
+    SmallVector<int64_t> inGroups(whole);
+    inGroups[along] /= group;
+    transposeInto(asGroups(narrow, along, b), packed, inGroups);
+  } else {
+    interleaveInto(narrow, packed, whole);
+  }
+  clearFrom(packed, padded, along, llvm::divideCeil(shape[along], group));
+  return packed;
+}
+
+/// Rows of `source` that make a group are interleaved. `shape` is that of
+/// `source`; rows that it lacks are zero.
+void Lowering::interleaveInto(const Buffer &source, const Buffer &groups,
+                              ArrayRef<int64_t> shape) {
+  int64_t group = groupOf(source.element);
+  int64_t last = shape.size() - 1, along = last - 1;
+  // The destination by its narrow elements, [.., K / group, N * group].
+  Buffer narrow(groups);
+  narrow.element = source.element;
+  for (int64_t &stride : narrow.strides)
+    stride *= group;
+  narrow.strides[last] = 1;
+  auto store = [&](const Coords &at, Value row, int64_t rows) {
+    SmallVector<Value> parts;
+    int64_t width = lanes;
+    for (int64_t i = 0; i < group; ++i) {
+      if (i >= rows) {
+        parts.push_back(zero(parts.front().getType()));
+        continue;
+      }
+      Coords from(at);
+      from[along] = {addIndex(row, index(i)), 0};
+      parts.push_back(asVector(loadBuffer(source, from)));
+    }
+    Coords to(at);
+    to[last].base = mulIndex(at[last].base, group);
+    if (width == 1) {
+      for (auto [i, value] : llvm::enumerate(parts)) {
+        Coords one(to);
+        one[last] = {addIndex(to[last].base, index(i)), 0};
+        storeBuffer(narrow, one, {value, 0, false});
+      }
+      return;
+    }
+    // Elements i of all parts side by side: pairs of parts, then pairs of
+    // pairs.
+    while (parts.size() > 1) {
+      int64_t half = parts.size() / 2;
+      int64_t count = group / static_cast<int64_t>(parts.size());
+      int64_t length = width * count;
+      SmallVector<int64_t> order;
+      for (int64_t i = 0; i < width; ++i) {
+        for (int64_t from : {int64_t(0), length})
+          for (int64_t j = 0; j < count; ++j)
+            order.push_back(from + i * count + j);
+      }
+      // Neighbours are joined, so that the order of the parts is kept.
+      SmallVector<Value> joined;
+      for (int64_t i = 0; i < half; ++i)
+        joined.push_back(vector::ShuffleOp::create(b, parts[2 * i],
+                                                   parts[2 * i + 1], order));
+      parts = joined;
+    }
+    lanes = width * group;
+    to[last].step = 1;
+    storeBuffer(narrow, to, {parts.front(), 0, true});
+    lanes = width;
+  };
+  SmallVector<int64_t> walk(shape);
+  walk[along] = shape[along] / group;
+  int64_t most = chip.vectorBytes / 4;
+  forStrips(walk, last, most, [&](const Coords &at) {
+    store(at, mulIndex(at[along].base, group), group);
+  });
+  int64_t full = walk[along] * group;
+  if (full == shape[along])
+    return;
+  walk[along] = 1;
+  forStrips(walk, last, most, [&](const Coords &at) {
+    Coords tail(at);
+    tail[along] = {index(full / group), 0};
+    store(tail, index(full), shape[along] - full);
+  });
+}
+
+/// 128 times the sums of the operand that was not moved.
+Buffer Lowering::excessOf(const Product &product, ArrayRef<int64_t> batch) {
+  const int64_t rank = batch.size() + 2;
+  bool isRows = product.isUnsigned;
+  int64_t saved = lanes, width = chip.vectorBytes / 4;
+  Type i32 = b.getI32Type();
+  SmallVector<int64_t> shape(batch);
+  shape.push_back(isRows ? product.m : product.n);
+  Buffer excess = allocate(i32, shape, rank - 2, true);
+  auto sum = [&](int64_t count, int64_t step, const Buffer &from, Coords at,
+                 int64_t along) {
+    Type type = lanes > 1 ? Type(VectorType::get({lanes}, i32)) : i32;
+    // 0x80 is 128 as an unsigned factor, -128 as a signed one.
+    Value factor = constant(static_cast<int32_t>(0x80808080), type);
+    SmallVector<Value> sums;
+    forLoop(
+        0, count, step, zero(type),
+        [&](Value i, ValueRange carried) {
+          at[along].base = i;
+          Value groups = loadBuffer(from, at).v;
+          Value a = isRows ? groups : factor, c = isRows ? factor : groups;
+          return SmallVector<Value>{
+              multiplyGroups(product, a, c, carried.front())};
+        },
+        &sums);
+    return sums.front();
+  };
+  if (isRows) {
+    forStrips(shape, -1, 1, [&](const Coords &outer) {
+      Coords at(outer);
+      at.push_back({index(0), 1});
+      lanes = width;
+      Value sums = sum(llvm::alignTo(product.k, width), width, product.lhs, at,
+                       rank - 1);
+      lanes = 1;
+      storeBuffer(
+          excess, outer,
+          {vector::ReductionOp::create(b, vector::CombiningKind::ADD, sums), 0,
+           false});
+    });
+  } else {
+    forStrips(shape, rank - 2, width, [&](const Coords &outer) {
+      Coords at(outer);
+      at.insert(at.end() - 1, {index(0), 0});
+      Value sums = sum(product.k, 1, product.rhs, at, rank - 2);
+      storeBuffer(excess, outer, {sums, 0, lanes > 1});
+    });
+  }
+  lanes = saved;
+  // Seen as a tile of the shape of the sums.
+  excess.strides.insert(
+      isRows ? excess.strides.end() : excess.strides.end() - 1, 0);
+  return excess;
+}
+
+/// sum + the products of the groups of `a` and `c`, lane by lane.
+Value Lowering::multiplyGroups(const Product &product, Value a, Value c,
+                               Value sum) {
+  // The narrowest instruction has four lanes.
+  constexpr int64_t kFewest = 4;
+  int64_t width = std::max(lanes, kFewest);
+  auto widened = [&](Value value) -> Value {
+    if (lanes >= kFewest)
+      return value;
+    auto type = VectorType::get({width}, getElementTypeOrSelf(value.getType()));
+    if (lanes == 1)
+      return vector::BroadcastOp::create(b, type, value);
+    return vector::ShuffleOp::create(b, value, value,
+                                     ArrayRef<int64_t>{0, 1, 0, 1});
+  };
+  bool isFloat = isa<FloatType>(product.element);
+  auto narrowType = isFloat ? VectorType::get({2 * width}, b.getBF16Type())
+                            : VectorType::get({4 * width}, b.getI8Type());
+  auto narrow = [&](Value value) {
+    return vector::BitCastOp::create(b, narrowType, widened(value));
+  };
+  std::string name = (isFloat ? "llvm.x86.avx512bf16.dpbf16ps."
+                              : "llvm.x86.avx512.vpdpbusd.") +
+                     std::to_string(32 * width);
+  Value wide = widened(sum);
+  Value result =
+      LLVM::CallIntrinsicOp::create(b, wide.getType(), b.getStringAttr(name),
+                                    ValueRange{wide, narrow(a), narrow(c)})
+          .getResult(0);
+  if (lanes == 1)
+    return vector::ExtractOp::create(b, result, 0);
+  if (lanes < kFewest)
+    return vector::ShuffleOp::create(b, result, result,
+                                     ArrayRef<int64_t>{0, 1});
+  return result;
+}

@@ -1,0 +1,14 @@
+//===- CpuHost.cpp - What the processor and the system offer --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuHost.h"
+#include "CpuLoader.h"
+#include "terrazzo/Support/TileRegisters.h"
+
+terrazzo::runtime::CpuHost &terrazzo::runtime::cpuHost() {
+  static CpuHost host{hostHasFeature, terrazzo::requestTileRegisters};
+  return host;
+}

@@ -1,0 +1,123 @@
+// RUN: tz-opt %s --pass-pipeline='builtin.module(tz-attach-target{target=cpu:x86-64+avx512f+avx512vl+avx512bf16+avx512vnni+amx-tile+amx-bf16+amx-int8},tz-tile-to-vector,canonicalize)' | FileCheck %s --check-prefix=TILES
+// RUN: tz-opt %s --pass-pipeline='builtin.module(tz-attach-target{target=cpu:x86-64+avx512f+avx512vl+avx512bf16+avx512vnni},tz-tile-to-vector,canonicalize)' | FileCheck %s --check-prefix=VECTORS
+// RUN: tz-opt %s --pass-pipeline='builtin.module(tz-attach-target{target=cpu:x86-64+avx512f+fma},tz-tile-to-vector,canonicalize)' | FileCheck %s --check-prefix=WIDE
+
+// Which instructions a product of narrow elements is made of, by the chip. Each kernel multiplies x[M, K] and y[K, N].
+
+// Pairs: two rows of y are interleaved. Blocks of two by two tiles, whose sums the loop over K carries.
+// TILES-LABEL: @bf16(
+// TILES:         vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
+// TILES:         scf.for
+// TILES:           scf.for
+// TILES-COUNT-4:     call_intrinsic "llvm.x86.tileloadd64.internal"
+// TILES:             %[[SUMS:.*]]:4 = scf.for {{.*}} iter_args(%[[S0:.*]] = %{{.*}}, %[[S1:.*]] = %{{.*}}, %[[S2:.*]] = %{{.*}}, %[[S3:.*]] = %{{.*}}) -> (!llvm.x86_amx,
+// TILES:               %[[A0:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
+// TILES:               %[[A1:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
+// TILES:               %[[B0:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
+// TILES:               %[[B1:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
+// TILES:               %[[N0:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S0]], %[[A0]], %[[B0]])
+// TILES:               %[[N1:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S1]], %[[A0]], %[[B1]])
+// TILES:               %[[N2:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S2]], %[[A1]], %[[B0]])
+// TILES:               %[[N3:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S3]], %[[A1]], %[[B1]])
+// TILES:               scf.yield %[[N0]], %[[N1]], %[[N2]], %[[N3]]
+// TILES:             call_intrinsic "llvm.x86.tilestored64.internal"({{.*}}, %[[SUMS]]#0)
+// TILES-NOT:     dpbf16ps.512
+// VECTORS-LABEL: @bf16(
+// VECTORS:         vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
+// VECTORS:         scf.for %{{.*}} = %{{.*}} to %c32_i64{{.*}} iter_args(%[[SUM:[^ ]*]] =
+// VECTORS:           %[[PAIR:.*]] = llvm.load %{{.*}} -> i32
+// VECTORS:           %[[BOTH:.*]] = vector.broadcast %[[PAIR]] : i32 to vector<16xi32>
+// VECTORS:           %[[A:.*]] = vector.bitcast %[[BOTH]] : vector<16xi32> to vector<32xbf16>
+// VECTORS:           llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%[[SUM]], %[[A]], %{{.*}})
+// VECTORS-NOT:     tdpbf16ps
+// WIDE-LABEL: @bf16(
+// WIDE:         arith.extf {{.*}} : vector<{{.*}}xbf16> to vector<{{.*}}xf32>
+// WIDE:         math.fma
+// WIDE-NOT:     call_intrinsic
+func.func @bf16(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>) attributes {tile.kernel} {
+  %xr0 = tile.arange 0 to 64 : tensor<64xi32>
+  %xc0 = tile.arange 0 to 64 : tensor<64xi32>
+  %xr1 = tile.expand_dims %xr0, 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %xc1 = tile.expand_dims %xc0, 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %xr2 = tile.broadcast %xr1 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %xc2 = tile.broadcast %xc1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %xw = arith.constant dense<64> : tensor<64x64xi32>
+  %xo = arith.muli %xr2, %xw : tensor<64x64xi32>
+  %xa = arith.addi %xo, %xc2 : tensor<64x64xi32>
+  %xs = tile.splat %x : !tile.ptr<bf16> -> tensor<64x64x!tile.ptr<bf16>>
+  %xp = tile.addptr %xs, %xa : tensor<64x64x!tile.ptr<bf16>>, tensor<64x64xi32>
+  %yr0 = tile.arange 0 to 64 : tensor<64xi32>
+  %yc0 = tile.arange 0 to 64 : tensor<64xi32>
+  %yr1 = tile.expand_dims %yr0, 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %yc1 = tile.expand_dims %yc0, 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %yr2 = tile.broadcast %yr1 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %yc2 = tile.broadcast %yc1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %yw = arith.constant dense<64> : tensor<64x64xi32>
+  %yo = arith.muli %yr2, %yw : tensor<64x64xi32>
+  %ya = arith.addi %yo, %yc2 : tensor<64x64xi32>
+  %ys = tile.splat %y : !tile.ptr<bf16> -> tensor<64x64x!tile.ptr<bf16>>
+  %yp = tile.addptr %ys, %ya : tensor<64x64x!tile.ptr<bf16>>, tensor<64x64xi32>
+  %zr0 = tile.arange 0 to 64 : tensor<64xi32>
+  %zc0 = tile.arange 0 to 64 : tensor<64xi32>
+  %zr1 = tile.expand_dims %zr0, 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %zc1 = tile.expand_dims %zc0, 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %zr2 = tile.broadcast %zr1 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %zc2 = tile.broadcast %zc1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %zw = arith.constant dense<64> : tensor<64x64xi32>
+  %zo = arith.muli %zr2, %zw : tensor<64x64xi32>
+  %za = arith.addi %zo, %zc2 : tensor<64x64xi32>
+  %zs = tile.splat %z : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  %zp = tile.addptr %zs, %za : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  %xv = tile.load %xp : tensor<64x64x!tile.ptr<bf16>> -> tensor<64x64xbf16>
+  %yv = tile.load %yp : tensor<64x64x!tile.ptr<bf16>> -> tensor<64x64xbf16>
+  %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %xv, %yv, %acc : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  tile.store %zp, %r : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xf32>
+  return
+}
+
+// Few groups along K, rows or columns: vectors.
+// TILES-LABEL: @short(
+// TILES-NOT:     x86_amx
+// TILES:         call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+func.func @short(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>) attributes {tile.kernel} {
+  %xr0 = tile.arange 0 to 64 : tensor<64xi32>
+  %xc0 = tile.arange 0 to 8 : tensor<8xi32>
+  %xr1 = tile.expand_dims %xr0, 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %xc1 = tile.expand_dims %xc0, 0 : tensor<8xi32> -> tensor<1x8xi32>
+  %xr2 = tile.broadcast %xr1 : tensor<64x1xi32> -> tensor<64x8xi32>
+  %xc2 = tile.broadcast %xc1 : tensor<1x8xi32> -> tensor<64x8xi32>
+  %xw = arith.constant dense<8> : tensor<64x8xi32>
+  %xo = arith.muli %xr2, %xw : tensor<64x8xi32>
+  %xa = arith.addi %xo, %xc2 : tensor<64x8xi32>
+  %xs = tile.splat %x : !tile.ptr<bf16> -> tensor<64x8x!tile.ptr<bf16>>
+  %xp = tile.addptr %xs, %xa : tensor<64x8x!tile.ptr<bf16>>, tensor<64x8xi32>
+  %yr0 = tile.arange 0 to 8 : tensor<8xi32>
+  %yc0 = tile.arange 0 to 64 : tensor<64xi32>
+  %yr1 = tile.expand_dims %yr0, 1 : tensor<8xi32> -> tensor<8x1xi32>
+  %yc1 = tile.expand_dims %yc0, 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %yr2 = tile.broadcast %yr1 : tensor<8x1xi32> -> tensor<8x64xi32>
+  %yc2 = tile.broadcast %yc1 : tensor<1x64xi32> -> tensor<8x64xi32>
+  %yw = arith.constant dense<64> : tensor<8x64xi32>
+  %yo = arith.muli %yr2, %yw : tensor<8x64xi32>
+  %ya = arith.addi %yo, %yc2 : tensor<8x64xi32>
+  %ys = tile.splat %y : !tile.ptr<bf16> -> tensor<8x64x!tile.ptr<bf16>>
+  %yp = tile.addptr %ys, %ya : tensor<8x64x!tile.ptr<bf16>>, tensor<8x64xi32>
+  %zr0 = tile.arange 0 to 64 : tensor<64xi32>
+  %zc0 = tile.arange 0 to 64 : tensor<64xi32>
+  %zr1 = tile.expand_dims %zr0, 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %zc1 = tile.expand_dims %zc0, 0 : tensor<64xi32> -> tensor<1x64xi32>
+  %zr2 = tile.broadcast %zr1 : tensor<64x1xi32> -> tensor<64x64xi32>
+  %zc2 = tile.broadcast %zc1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %zw = arith.constant dense<64> : tensor<64x64xi32>
+  %zo = arith.muli %zr2, %zw : tensor<64x64xi32>
+  %za = arith.addi %zo, %zc2 : tensor<64x64xi32>
+  %zs = tile.splat %z : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  %zp = tile.addptr %zs, %za : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  %xv = tile.load %xp : tensor<64x8x!tile.ptr<bf16>> -> tensor<64x8xbf16>
+  %yv = tile.load %yp : tensor<8x64x!tile.ptr<bf16>> -> tensor<8x64xbf16>
+  %acc = arith.constant dense<0.0> : tensor<64x64xf32>
+  %r = tile.dot %xv, %yv, %acc : tensor<64x8xbf16>, tensor<8x64xbf16> -> tensor<64x64xf32>
+  tile.store %zp, %r : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xf32>
+  return
+}
