@@ -414,8 +414,7 @@ py::bytes compile(const py::object &source, const std::string &target,
 
 } // namespace
 
-// NOLINTNEXTLINE(readability-function-size)
-static void bindHandles(py::module_ &m) {
+static void bindValue(py::module_ &m) {
   py::class_<PyValue>(m, "Value")
       .def_property_readonly(
           "type", [](const PyValue &v) { return v.typeText(); },
@@ -436,6 +435,9 @@ static void bindHandles(py::module_ &m) {
       .def("__repr__", [](const PyValue &v) {
         return "<ir.Value of type " + v.typeText() + ">";
       });
+}
+
+static void bindBlock(py::module_ &m) {
   py::class_<PyBlock>(m, "Block")
       .def_property_readonly(
           "args",
@@ -463,6 +465,9 @@ static void bindHandles(py::module_ &m) {
           },
           "Moves the blocks of another region here; what was here is gone. "
           "The results of a branch are known only when both sides are built.");
+}
+
+static void bindOperation(py::module_ &m) {
   py::class_<PyOperation>(m, "Operation")
       .def_property_readonly(
           "results",
@@ -508,7 +513,9 @@ void bindIr(py::module_ &m) {
   m.attr("DiagnosticError") = py::reinterpret_steal<py::object>(
       PyErr_NewException("terrazzo._terrazzo.ir.DiagnosticError",
                          PyExc_RuntimeError, nullptr));
-  bindHandles(m);
+  bindValue(m);
+  bindBlock(m);
+  bindOperation(m);
   py::class_<Builder>(m, "Builder")
       .def(py::init<>())
       .def("set_loc", &Builder::setLocation, py::arg("file"), py::arg("line"),

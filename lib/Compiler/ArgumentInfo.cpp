@@ -17,40 +17,36 @@ static bool isPointer(Type type) {
   return isa<tile::PtrType>(tile::getElementType(type));
 }
 
-/// All pointer values that may derive from `root`: results of ops that take
-/// one, and block arguments and results of control flow around it. It errs
-/// towards too many, so a read-only array is at worst refused where it need not
-/// be.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
+static void forEachArgument(Operation *op, function_ref<void(Value)> visit) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::for_each(block.getArguments(), visit);
+}
+
+/// The values that one of a user's operands may become: its results, what its
+/// regions take, and, if it ends a region of control flow, the same of that.
+static void forEachSuccessor(Operation *user, function_ref<void(Value)> visit) {
+  llvm::for_each(user->getResults(), visit);
+  forEachArgument(user, visit);
+  if (!user->hasTrait<OpTrait::IsTerminator>())
+    return;
+  Operation *parent = user->getParentOp();
+  llvm::for_each(parent->getResults(), visit);
+  if (!isa<func::FuncOp>(parent))
+    forEachArgument(parent, visit);
+}
+
+/// All pointer values that may derive from `root`. It errs towards too many, so
+/// a read-only array is at worst refused where it need not be.
 static DenseSet<Value> derivedPointers(Value root) {
   DenseSet<Value> derived = {root};
   SmallVector<Value> pending = {root};
-  auto add = [&](Value value) {
-    if (isPointer(value.getType()) && derived.insert(value).second)
-      pending.push_back(value);
-  };
-  while (!pending.empty()) {
-    Value value = pending.pop_back_val();
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      for (Value result : user->getResults())
-        add(result);
-      for (Region &region : user->getRegions())
-        for (Block &block : region)
-          for (BlockArgument argument : block.getArguments())
-            add(argument);
-      if (!user->hasTrait<OpTrait::IsTerminator>())
-        continue;
-      Operation *parent = user->getParentOp();
-      for (Value result : parent->getResults())
-        add(result);
-      for (Region &region : parent->getRegions())
-        for (Block &block : region)
-          for (BlockArgument argument : block.getArguments())
-            if (!isa<func::FuncOp>(parent))
-              add(argument);
-    }
-  }
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val().getUsers())
+      forEachSuccessor(user, [&](Value value) {
+        if (isPointer(value.getType()) && derived.insert(value).second)
+          pending.push_back(value);
+      });
   return derived;
 }
 

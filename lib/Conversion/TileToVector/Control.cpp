@@ -190,12 +190,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     });
     if (failed(result))
       return failure();
-    SmallVector<Value> out;
-    for (Value value : yields)
-      if (!isTile(value))
-        out.push_back(scalar(value));
     if (!inits.empty())
-      scf::YieldOp::create(b, out);
+      scf::YieldOp::create(b, scalarsOf(yields));
   }
   size_t next = 0;
   for (auto [i, value] : llvm::enumerate(op.getResults())) {
@@ -207,7 +203,44 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   return result;
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity)
+SmallVector<Value> Lowering::scalarsOf(ValueRange values) {
+  SmallVector<Value> out;
+  for (Value value : values)
+    if (!isTile(value))
+      out.push_back(scalar(value));
+  return out;
+}
+
+void Lowering::mapArguments(Block &block, ValueRange now) {
+  size_t next = 0;
+  for (BlockArgument argument : block.getArguments())
+    if (!isTile(argument))
+      mapScalar(argument, now[next++]);
+}
+
+LogicalResult Lowering::lowerBranch(Region &from, Region &to,
+                                    ArrayRef<Buffer> destinations) {
+  OpBuilder::InsertionGuard guard(b);
+  Block &block = to.front();
+  if (block.empty())
+    b.setInsertionPointToEnd(&block);
+  else
+    b.setInsertionPoint(block.getTerminator());
+  ValueRange yields = from.front().getTerminator()->getOperands();
+  LogicalResult result = lowerRegion(from.front(), [&] {
+    for (auto [value, destination] : llvm::zip_equal(yields, destinations))
+      if (isTile(value))
+        copyInto(value, destination);
+  });
+  if (failed(result))
+    return failure();
+  SmallVector<Value> out = scalarsOf(yields);
+  // Without results the branch came with its terminator.
+  if (!out.empty())
+    scf::YieldOp::create(b, out);
+  return success();
+}
+
 LogicalResult Lowering::lowerIf(scf::IfOp op) {
   SmallVector<Buffer> destinations;
   SmallVector<Type> types;
@@ -220,32 +253,11 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
   }
   bool hasElse = !op.getElseRegion().empty();
   auto now = scf::IfOp::create(b, types, scalar(op.getCondition()), hasElse);
-  for (auto [from, to] :
-       {std::pair{&op.getThenRegion(), &now.getThenRegion()},
-        std::pair{&op.getElseRegion(), &now.getElseRegion()}}) {
-    if (from->empty())
-      continue;
-    OpBuilder::InsertionGuard guard(b);
-    Block &block = to->front();
-    if (block.empty())
-      b.setInsertionPointToEnd(&block);
-    else
-      b.setInsertionPoint(block.getTerminator());
-    ValueRange yields = from->front().getTerminator()->getOperands();
-    LogicalResult result = lowerRegion(from->front(), [&] {
-      for (auto [value, destination] : llvm::zip_equal(yields, destinations))
-        if (isTile(value))
-          copyInto(value, destination);
-    });
-    if (failed(result))
-      return failure();
-    SmallVector<Value> out;
-    for (Value value : yields)
-      if (!isTile(value))
-        out.push_back(scalar(value));
-    if (!types.empty())
-      scf::YieldOp::create(b, out);
-  }
+  if (failed(
+          lowerBranch(op.getThenRegion(), now.getThenRegion(), destinations)) ||
+      (hasElse && failed(lowerBranch(op.getElseRegion(), now.getElseRegion(),
+                                     destinations))))
+    return failure();
   size_t next = 0;
   for (auto [value, destination] :
        llvm::zip_equal(op.getResults(), destinations)) {
@@ -257,76 +269,67 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
   return success();
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
-LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
+Lowering::WhileTiles Lowering::openWhile(scf::WhileOp op) {
   Block &before = op.getBefore().front(), &after = op.getAfter().front();
-  auto condition = cast<scf::ConditionOp>(before.getTerminator());
-  ValueRange forwarded = condition.getArgs();
-  SmallVector<Buffer> carried(op.getInits().size()), passed(forwarded.size());
-  SmallVector<Value> inits, leaves(op.getInits().begin(), op.getInits().end());
+  ValueRange forwarded =
+      cast<scf::ConditionOp>(before.getTerminator()).getArgs();
+  WhileTiles tiles;
+  tiles.carried.resize(op.getInits().size());
+  tiles.passed.resize(forwarded.size());
+  tiles.leaves.assign(op.getInits().begin(), op.getInits().end());
   for (auto [i, init] : llvm::enumerate(op.getInits())) {
-    if (!isTile(init)) {
-      inits.push_back(scalar(init));
+    if (!isTile(init))
       continue;
-    }
-    auto type = cast<RankedTensorType>(init.getType());
-    carried[i] = allocateTile(type);
-    copyInto(init, carried[i]);
-    buffers[before.getArgument(i)] = carried[i];
+    tiles.carried[i] = allocateTile(init.getType());
+    copyInto(init, tiles.carried[i]);
+    buffers[before.getArgument(i)] = tiles.carried[i];
   }
   // A carried tile that is passed on as it is keeps its buffer; any other one
   // is computed into a buffer of its own.
-  bool alwaysCopy = false;
   for (auto [j, value] : llvm::enumerate(forwarded)) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type)
+    if (!isTile(value))
       continue;
     auto argument = dyn_cast<BlockArgument>(value);
     bool isSame = argument && argument.getOwner() == &before &&
                   llvm::count(forwarded, value) == 1;
     if (isSame) {
-      passed[j] = carried[argument.getArgNumber()];
-      leaves[argument.getArgNumber()] = after.getArgument(j);
+      tiles.passed[j] = tiles.carried[argument.getArgNumber()];
+      tiles.leaves[argument.getArgNumber()] = after.getArgument(j);
     } else {
-      passed[j] = allocateTile(type);
-      alwaysCopy = true;
+      tiles.passed[j] = allocateTile(value.getType());
+      tiles.alwaysCopy = true;
     }
-    buffers[after.getArgument(j)] = passed[j];
-    buffers[op.getResult(j)] = passed[j];
+    buffers[after.getArgument(j)] = tiles.passed[j];
+    buffers[op.getResult(j)] = tiles.passed[j];
   }
+  return tiles;
+}
+
+LogicalResult Lowering::lowerWhileRegions(scf::WhileOp op,
+                                          const WhileTiles &tiles,
+                                          scf::WhileOp &loop) {
+  Block &before = op.getBefore().front(), &after = op.getAfter().front();
+  auto condition = cast<scf::ConditionOp>(before.getTerminator());
+  ValueRange forwarded = condition.getArgs();
   SmallVector<Type> passedTypes;
   for (Value value : forwarded)
     if (!isTile(value))
       passedTypes.push_back(registerType(value.getType()));
-
-  b.setLoc(op.getLoc());
   LogicalResult result = success();
-  auto scalarsOf = [&](ValueRange values) {
-    SmallVector<Value> out;
-    for (Value value : values)
-      if (!isTile(value))
-        out.push_back(scalar(value));
-    return out;
+  auto passOn = [&] {
+    for (auto [value, buffer] : llvm::zip_equal(forwarded, tiles.passed)) {
+      auto it = buffers.find(value);
+      if (isTile(value) &&
+          (it == buffers.end() || it->second.ptr != buffer.ptr))
+        copyInto(value, buffer);
+    }
   };
-  auto mapArguments = [&](Block &block, ValueRange now) {
-    size_t next = 0;
-    for (BlockArgument argument : block.getArguments())
-      if (!isTile(argument))
-        mapScalar(argument, now[next++]);
-  };
-  auto loop = scf::WhileOp::create(
-      b, passedTypes, inits,
+  loop = scf::WhileOp::create(
+      b, passedTypes, scalarsOf(op.getInits()),
       [&](OpBuilder &, Location, ValueRange arguments) {
         mapArguments(before, arguments);
         emitCancelCheck();
-        result = lowerRegion(before, [&] {
-          for (auto [value, buffer] : llvm::zip_equal(forwarded, passed))
-            if (isTile(value)) {
-              auto it = buffers.find(value);
-              if (it == buffers.end() || it->second.ptr != buffer.ptr)
-                copyInto(value, buffer);
-            }
-        });
+        result = lowerRegion(before, passOn);
         if (succeeded(result))
           scf::ConditionOp::create(b, scalar(condition.getCondition()),
                                    scalarsOf(forwarded));
@@ -336,12 +339,20 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
         if (failed(result))
           return;
         ValueRange yields = after.getTerminator()->getOperands();
-        result = lowerRegion(
-            after, [&] { carry(yields, leaves, carried, alwaysCopy); });
+        result = lowerRegion(after, [&] {
+          carry(yields, tiles.leaves, tiles.carried, tiles.alwaysCopy);
+        });
         if (succeeded(result))
           scf::YieldOp::create(b, scalarsOf(yields));
       });
-  if (failed(result))
+  return result;
+}
+
+LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
+  WhileTiles tiles = openWhile(op);
+  b.setLoc(op.getLoc());
+  scf::WhileOp loop;
+  if (failed(lowerWhileRegions(op, tiles, loop)))
     return failure();
   size_t next = 0;
   for (Value value : op.getResults())

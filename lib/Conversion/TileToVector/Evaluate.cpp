@@ -161,78 +161,88 @@ std::optional<Coords> Lowering::sourceCoords(Operation *op, const Coords &at) {
   return from;
 }
 
-// NOLINTNEXTLINE(readability-function-size)
+Val Lowering::evalConstant(arith::ConstantOp op) {
+  // Tiles of different elements are put into buffers beforehand.
+  auto dense = cast<DenseElementsAttr>(op.getValue());
+  return {arith::ConstantOp::create(b, dense.getSplatValue<TypedAttr>()), 0,
+          false};
+}
+
+Val Lowering::evalArange(tile::ArangeOp op, const Coords &at) {
+  Type i32 = b.getI32Type();
+  Value base = b.createOrFold<arith::TruncIOp>(i32, at[0].base);
+  base = b.createOrFold<arith::AddIOp>(
+      base, constant(static_cast<int32_t>(op.getStart()), i32));
+  return {base, at[0].step, false};
+}
+
+Val Lowering::evalFlip(tile::FlipOp op, const Coords &at) {
+  Coords from(at);
+  int64_t axis = op.getAxis();
+  int64_t last = op.getType().getDimSize(axis) - 1;
+  from[axis] = {b.createOrFold<arith::SubIOp>(index(last), at[axis].base),
+                -at[axis].step};
+  return eval(op.getSource(), from);
+}
+
+Val Lowering::evalSlice(tile::SliceOp op, const Coords &at) {
+  Coords from;
+  size_t next = 0;
+  for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
+    Coord coord{index(0), 0};
+    if (!llvm::is_contained(op.getDropped(), static_cast<int32_t>(dim)))
+      coord = at[next++];
+    Value start =
+        b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset));
+    from.push_back({addIndex(mulIndex(coord.base, op.getStrides()[dim]), start),
+                    coord.step * op.getStrides()[dim]});
+  }
+  return eval(op.getSource(), from);
+}
+
+Val Lowering::evalSplit(tile::SplitOp op, Value result, const Coords &at) {
+  Coords from(at);
+  from.push_back({index(result == op.getLhs() ? 0 : 1), 0});
+  return eval(op.getSource(), from);
+}
+
+Value Lowering::clamped(tile::ClampOp op, Value x, Value low, Value high) {
+  if (op.getPropagateNan()) {
+    x = arith::MaximumFOp::create(b, x, low);
+    return arith::MinimumFOp::create(b, x, high);
+  }
+  x = arith::MaxNumFOp::create(b, x, low);
+  return arith::MinNumFOp::create(b, x, high);
+}
+
+Val Lowering::evalClamp(tile::ClampOp op, const Coords &at) {
+  Value x = evalVector(op.getSource(), at);
+  Value low = evalVector(op.getLow(), at);
+  Value high = evalVector(op.getHigh(), at);
+  return {clamped(op, x, low, high), 0, true};
+}
+
 Val Lowering::evalOp(Operation *op, Value result, const Coords &at) {
   assert(op && "a tile that is no op's result must be in a buffer");
   b.setLoc(op->getLoc());
   return llvm::TypeSwitch<Operation *, Val>(op)
-      .Case([&](tile::ArangeOp range) {
-        Value base =
-            b.createOrFold<arith::TruncIOp>(b.getI32Type(), at[0].base);
-        base = b.createOrFold<arith::AddIOp>(
-            base,
-            constant(static_cast<int32_t>(range.getStart()), b.getI32Type()));
-        return Val{base, at[0].step, false};
-      })
-      .Case([&](tile::SplatOp splat) {
-        return Val{scalar(splat.getSource()), 0, false};
-      })
-      .Case([&](arith::ConstantOp constantOp) {
-        // Tiles of different elements are put into buffers beforehand.
-        auto dense = cast<DenseElementsAttr>(constantOp.getValue());
-        return Val{
-            arith::ConstantOp::create(b, dense.getSplatValue<TypedAttr>()), 0,
-            false};
-      })
+      .Case([&](tile::ArangeOp o) { return evalArange(o, at); })
+      .Case(
+          [&](tile::SplatOp o) { return Val{scalar(o.getSource()), 0, false}; })
+      .Case([&](arith::ConstantOp o) { return evalConstant(o); })
       .Case<tile::BroadcastOp, tile::ExpandDimsOp, tile::TransposeOp>(
           [&](Operation *renaming) {
             return eval(renaming->getOperand(0), *sourceCoords(renaming, at));
           })
-      .Case([&](tile::FlipOp flip) {
-        Coords from(at);
-        int64_t axis = flip.getAxis();
-        int64_t last = flip.getType().getDimSize(axis) - 1;
-        from[axis] = {b.createOrFold<arith::SubIOp>(index(last), at[axis].base),
-                      -at[axis].step};
-        return eval(flip.getSource(), from);
-      })
-      .Case([&](tile::SliceOp slice) {
-        Coords from;
-        size_t next = 0;
-        for (auto [dim, offset] : llvm::enumerate(slice.getOffsets())) {
-          Coord coord{index(0), 0};
-          if (!llvm::is_contained(slice.getDropped(),
-                                  static_cast<int32_t>(dim)))
-            coord = at[next++];
-          Value start =
-              b.createOrFold<arith::ExtSIOp>(b.getI64Type(), scalar(offset));
-          from.push_back(
-              {addIndex(mulIndex(coord.base, slice.getStrides()[dim]), start),
-               coord.step * slice.getStrides()[dim]});
-        }
-        return eval(slice.getSource(), from);
-      })
-      .Case([&](tile::SplitOp split) {
-        Coords from(at);
-        from.push_back({index(result == split.getLhs() ? 0 : 1), 0});
-        return eval(split.getSource(), from);
-      })
-      .Case([&](tile::GatherOp gather) { return evalGather(gather, at); })
-      .Case([&](tile::LoadOp load) { return evalLoad(load, at); })
-      .Case([&](tile::AddPtrOp addptr) { return address(addptr, at); })
+      .Case([&](tile::FlipOp o) { return evalFlip(o, at); })
+      .Case([&](tile::SliceOp o) { return evalSlice(o, at); })
+      .Case([&](tile::SplitOp o) { return evalSplit(o, result, at); })
+      .Case([&](tile::GatherOp o) { return evalGather(o, at); })
+      .Case([&](tile::LoadOp o) { return evalLoad(o, at); })
+      .Case([&](tile::AddPtrOp o) { return address(o, at); })
       .Case<tile::HintOp, tile::PtrCastOp, tile::PtrToIntOp, tile::IntToPtrOp>(
           [&](Operation *same) { return eval(same->getOperand(0), at); })
-      .Case([&](tile::ClampOp clamp) {
-        Value x = evalVector(clamp.getSource(), at);
-        Value low = evalVector(clamp.getLow(), at);
-        Value high = evalVector(clamp.getHigh(), at);
-        if (clamp.getPropagateNan()) {
-          x = arith::MaximumFOp::create(b, x, low);
-          return Val{arith::MinimumFOp::create(b, x, high), 0, true};
-        }
-        x = arith::MaxNumFOp::create(b, x, low);
-        return Val{arith::MinNumFOp::create(b, x, high), 0, true};
-      })
+      .Case([&](tile::ClampOp o) { return evalClamp(o, at); })
       .Default([&](Operation *) { return evalElementwise(op, result, at); });
 }
 

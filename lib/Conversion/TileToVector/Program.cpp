@@ -83,15 +83,9 @@ LogicalResult Lowering::lowerScalarOp(Operation *op) {
     return success();
   }
   if (auto clamp = dyn_cast<tile::ClampOp>(op)) {
-    Value x = scalar(clamp.getSource()), low = scalar(clamp.getLow()),
-          high = scalar(clamp.getHigh());
-    if (clamp.getPropagateNan())
-      x = arith::MinimumFOp::create(b, arith::MaximumFOp::create(b, x, low),
-                                    high);
-    else
-      x = arith::MinNumFOp::create(b, arith::MaxNumFOp::create(b, x, low),
-                                   high);
-    mapScalar(clamp.getResult(), x);
+    mapScalar(clamp.getResult(),
+              clamped(clamp, scalar(clamp.getSource()), scalar(clamp.getLow()),
+                      scalar(clamp.getHigh())));
     return success();
   }
   if (auto slice = dyn_cast<tile::SliceOp>(op)) {

@@ -447,42 +447,74 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   return success();
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
-LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
-  int64_t axis = op.getAxis(), saved = lanes;
+Lowering::Recurrence Lowering::openRecurrence(tile::RecurrenceOp op) {
+  int64_t axis = op.getAxis();
   Block &block = op.getStep().front();
-  size_t carriedCount = op.getInits().size();
-  int64_t extent = tile::getShape(op.getXs().front().getType())[axis];
-  SmallVector<Buffer> xs, ys, carried;
+  Recurrence state;
   for (Value x : op.getXs())
-    xs.push_back(materialize(x));
-  for (Value y : op.getResults().drop_front(carriedCount)) {
+    state.xs.push_back(materialize(x));
+  for (Value y : op.getResults().drop_front(op.getInits().size())) {
     auto type = cast<RankedTensorType>(y.getType());
     int64_t inner =
         type.getRank() - 1 == axis && axis > 0 ? axis - 1 : type.getRank() - 1;
-    ys.push_back(
+    state.ys.push_back(
         allocate(type.getElementType(), type.getShape(), inner, false));
-    buffers[y] = ys.back();
+    buffers[y] = state.ys.back();
   }
-  SmallVector<Value> scalarInits;
   for (auto [init, argument] : llvm::zip(op.getInits(), block.getArguments())) {
-    auto type = dyn_cast<RankedTensorType>(init.getType());
-    if (!type) {
-      scalarInits.push_back(scalar(init));
-      carried.push_back({});
+    state.carried.push_back({});
+    if (!isa<RankedTensorType>(init.getType())) {
+      state.scalarInits.push_back(scalar(init));
       continue;
     }
-    int64_t inner = std::max<int64_t>(0, type.getRank() - 1);
-    Buffer buffer =
-        allocate(type.getElementType(), type.getShape(), inner, false);
-    copyInto(init, buffer);
-    carried.push_back(buffer);
-    buffers[argument] = buffer;
+    state.carried.back() = allocateTile(init.getType());
+    copyInto(init, state.carried.back());
+    buffers[argument] = state.carried.back();
   }
+  return state;
+}
+
+/// Element `i` of the xs to element `i` of the ys; the tiles among the carried
+/// values move on.
+LogicalResult Lowering::recurrenceStep(tile::RecurrenceOp op,
+                                       const Recurrence &state, Value i) {
+  int64_t axis = op.getAxis();
+  Block &block = op.getStep().front();
+  size_t carriedCount = op.getInits().size();
+  lanes = 1;
+  for (auto [argument, x] : llvm::zip_equal(
+           block.getArguments().drop_front(carriedCount), state.xs)) {
+    if (isa<RankedTensorType>(argument.getType()))
+      buffers[argument] = sliceAt(x, axis, i);
+    else
+      withFreshCache([&] { mapScalar(argument, loadBuffer(x, {{i, 0}}).v); });
+  }
+  return lowerRegion(block, [&] {
+    ValueRange yields = block.getTerminator()->getOperands();
+    for (auto [value, y] :
+         llvm::zip_equal(yields.drop_front(carriedCount), state.ys)) {
+      lanes = 1;
+      if (isa<RankedTensorType>(value.getType()))
+        copyInto(value, sliceAt(y, axis, i));
+      else
+        storeBuffer(y, {{i, 0}}, {scalar(value), 0, false});
+    }
+    carry(yields.take_front(carriedCount),
+          block.getArguments().take_front(carriedCount), state.carried, false);
+  });
+}
+
+LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
+  int64_t saved = lanes;
+  int64_t extent = tile::getShape(op.getXs().front().getType())[op.getAxis()];
+  Block &block = op.getStep().front();
+  auto carriedNow =
+      block.getTerminator()->getOperands().take_front(op.getInits().size());
+  Recurrence state = openRecurrence(op);
   LogicalResult result = success();
   SmallVector<Value> finals;
   forLoop(
-      0, extent, 1, scalarInits,
+      0, extent, 1, state.scalarInits,
       [&](Value step, ValueRange now) {
         Value i = op.getReverse()
                       ? b.createOrFold<arith::SubIOp>(index(extent - 1), step)
@@ -492,39 +524,12 @@ LogicalResult Lowering::lowerRecurrence(tile::RecurrenceOp op) {
              llvm::zip(op.getInits(), block.getArguments()))
           if (!isa<RankedTensorType>(init.getType()))
             mapScalar(argument, now[next++]);
-        lanes = 1;
-        for (auto [argument, x] : llvm::zip_equal(
-                 block.getArguments().drop_front(carriedCount), xs)) {
-          if (isa<RankedTensorType>(argument.getType())) {
-            buffers[argument] = sliceAt(x, axis, i);
-            continue;
-          }
-          withFreshCache(
-              [&] { mapScalar(argument, loadBuffer(x, {{i, 0}}).v); });
-        }
-        result = lowerRegion(block, [&] {
-          ValueRange yields = block.getTerminator()->getOperands();
-          for (auto [value, y] :
-               llvm::zip_equal(yields.drop_front(carriedCount), ys)) {
-            lanes = 1;
-            if (isa<RankedTensorType>(value.getType()))
-              copyInto(value, sliceAt(y, axis, i));
-            else
-              storeBuffer(y, {{i, 0}}, {scalar(value), 0, false});
-          }
-          carry(yields.take_front(carriedCount),
-                block.getArguments().take_front(carriedCount), carried, false);
-        });
-        SmallVector<Value> out;
-        for (Value value :
-             block.getTerminator()->getOperands().take_front(carriedCount))
-          if (!isa<RankedTensorType>(value.getType()))
-            out.push_back(scalar(value));
-        return out;
+        result = recurrenceStep(op, state, i);
+        return scalarsOf(carriedNow);
       },
       &finals);
   size_t next = 0;
-  for (auto [value, buffer] : llvm::zip(op.getResults(), carried)) {
+  for (auto [value, buffer] : llvm::zip(op.getResults(), state.carried)) {
     if (isa<RankedTensorType>(value.getType()))
       buffers[value] = buffer;
     else
