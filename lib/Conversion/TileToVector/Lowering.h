@@ -205,6 +205,8 @@ private:
   /// no remainder starts again.
   std::optional<int64_t> strideAlong(mlir::Value tile, int64_t dim,
                                      bool exact = false, int depth = 0);
+  std::optional<int64_t> strideOfSum(mlir::Operation *op, int64_t dim,
+                                     bool exact, int depth);
   std::optional<int64_t> strideOfProduct(mlir::Operation *op, int64_t dim,
                                          bool exact, int depth);
   /// A tile of integers or pointers whose stride is known everywhere.

@@ -144,42 +144,51 @@ int64_t Lowering::distanceToNext(tile::LoadOp load) {
   return bytes >= kLongRowBytes && movesOn(load.getPtr(), seen) ? bytes : 0;
 }
 
-/// The last op that will evaluate `tile`, as far as that can be foreseen: what
-/// is dear is evaluated by the first op that needs it.
-static Operation *lastReader(Value tile) {
-  Operation *last = nullptr;
+/// The first of the roots of a tile in their block.
+static Operation *firstRoot(Value tile) {
+  SetVector<Operation *> roots;
+  DenseSet<Value> seen;
+  collectRoots(tile, roots, seen);
+  Operation *first = nullptr;
+  for (Operation *root : roots)
+    if (!first ||
+        (root->getBlock() == first->getBlock() && root->isBeforeInBlock(first)))
+      first = root;
+  return first;
+}
+
+/// The ops that will evaluate `tile`, as far as that can be foreseen: what is
+/// dear is evaluated by the first op that needs it.
+static void collectReaders(Value tile, SmallVectorImpl<Operation *> &readers) {
   SmallVector<Value> work = {tile};
   DenseSet<Value> seen;
-  auto read = [&](Operation *root) {
-    root = tile.getParentBlock()->findAncestorOpInBlock(*root);
-    if (root && (!last || last->isBeforeInBlock(root)))
-      last = root;
-  };
   while (!work.empty()) {
-    for (Operation *user : work.pop_back_val().getUsers()) {
+    Value now = work.pop_back_val();
+    for (Operation *user : now.getUsers()) {
       if (!isVirtualOp(user)) {
-        read(user);
+        readers.push_back(user);
         continue;
       }
       for (Value result : user->getResults()) {
         if (!seen.insert(result).second)
           continue;
-        if (ownCost(user) <= kCheapOps) {
+        if (ownCost(user) <= kCheapOps)
           work.push_back(result);
-          continue;
-        }
-        SetVector<Operation *> roots;
-        DenseSet<Value> below;
-        collectRoots(result, roots, below);
-        Operation *first = nullptr;
-        for (Operation *root : roots)
-          if (!first || (root->getBlock() == first->getBlock() &&
-                         root->isBeforeInBlock(first)))
-            first = root;
-        if (first)
-          read(first);
+        else if (Operation *first = firstRoot(result))
+          readers.push_back(first);
       }
     }
+  }
+}
+
+static Operation *lastReader(Value tile) {
+  SmallVector<Operation *> readers;
+  collectReaders(tile, readers);
+  Operation *last = nullptr;
+  for (Operation *reader : readers) {
+    Operation *here = tile.getParentBlock()->findAncestorOpInBlock(*reader);
+    if (here && (!last || last->isBeforeInBlock(here)))
+      last = here;
   }
   return last;
 }

@@ -58,41 +58,50 @@ std::optional<int64_t> Lowering::strideOfProduct(Operation *op, int64_t dim,
   return std::nullopt;
 }
 
+std::optional<int64_t> Lowering::strideOfSum(Operation *op, int64_t dim,
+                                             bool exact, int depth) {
+  auto lhs = strideAlong(op->getOperand(0), dim, exact, depth),
+       rhs = strideAlong(op->getOperand(1), dim, exact, depth);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isa<arith::SubIOp>(op) ? *lhs - *rhs : *lhs + *rhs;
+}
+
 std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
                                              bool exact, int depth) {
+  using Stride = std::optional<int64_t>;
   Operation *op = tile.getDefiningOp();
   if (!op || depth > 32 || (isInBuffer(tile) && !indices.contains(tile)))
     return std::nullopt;
   ++depth;
-  if (std::optional<int64_t> source = sourceDim(op, dim))
+  if (Stride source = sourceDim(op, dim))
     return strideAlong(op->getOperand(0), *source, exact, depth);
-  if (isa<tile::ArangeOp>(op))
-    return dim < 0 ? 0 : 1;
-  if (isa<tile::SplatOp>(op))
-    return 0;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue())
-               ? std::optional<int64_t>(0)
-               : std::nullopt;
-  if (isa<arith::MulIOp>(op))
-    return strideOfProduct(op, dim, exact, depth);
-  if (isa<tile::AddPtrOp, arith::AddIOp, arith::SubIOp>(op)) {
-    auto lhs = strideAlong(op->getOperand(0), dim, exact, depth),
-         rhs = strideAlong(op->getOperand(1), dim, exact, depth);
-    if (!lhs || !rhs)
-      return std::nullopt;
-    return isa<arith::SubIOp>(op) ? *lhs - *rhs : *lhs + *rhs;
-  }
-  if (isa<tile::HintOp>(op) || (isa<arith::RemSIOp>(op) && !exact))
+  auto operand = [&] {
     return strideAlong(op->getOperand(0), dim, exact, depth);
-  if (isa<arith::ExtSIOp, tile::PtrCastOp>(op)) {
-    auto source = strideAlong(op->getOperand(0), dim, exact, depth);
-    // A narrow sum may wrap, a pointer's elements change size.
-    int64_t most = isa<tile::PtrCastOp>(op) ? 0 : 1;
-    if (source && (std::abs(*source) <= most || !exact))
-      return source;
-  }
-  return std::nullopt;
+  };
+  // Exactly, a narrow sum that is widened steps by one, and a pointer whose
+  // elements change size does not move.
+  auto within = [&](int64_t most) -> Stride {
+    Stride source = operand();
+    return !exact || (source && std::abs(*source) <= most) ? source
+                                                           : std::nullopt;
+  };
+  return llvm::TypeSwitch<Operation *, Stride>(op)
+      .Case([&](tile::ArangeOp) { return dim < 0 ? 0 : 1; })
+      .Case([&](tile::SplatOp) { return 0; })
+      .Case([&](arith::ConstantOp constant) {
+        return isa<SplatElementsAttr>(constant.getValue()) ? Stride(0)
+                                                           : std::nullopt;
+      })
+      .Case(
+          [&](arith::MulIOp) { return strideOfProduct(op, dim, exact, depth); })
+      .Case<tile::AddPtrOp, arith::AddIOp, arith::SubIOp>(
+          [&](Operation *) { return strideOfSum(op, dim, exact, depth); })
+      .Case([&](tile::HintOp) { return operand(); })
+      .Case([&](arith::RemSIOp) { return exact ? std::nullopt : operand(); })
+      .Case([&](arith::ExtSIOp) { return within(1); })
+      .Case([&](tile::PtrCastOp) { return within(0); })
+      .Default(Stride());
 }
 
 bool Lowering::isIndex(Value tile, bool exact) {
@@ -219,6 +228,19 @@ void Lowering::scoreDims(Value tile, ArrayRef<int64_t> dims,
       add(dim, *stride != 0 ? 4 : 1);
 }
 
+/// The dimension of the best score; of equal ones the last.
+static int64_t bestDim(ArrayRef<int64_t> shape, ArrayRef<int64_t> score) {
+  int64_t rank = shape.size(), best = -1;
+  // A handful of lanes is not worth a contiguous access.
+  auto points = [&](int64_t dim) {
+    return score[dim] - (shape[dim] < 4 ? 3 : 0);
+  };
+  for (int64_t dim = rank - 1; dim >= 0; --dim)
+    if (shape[dim] != 1 && (best < 0 || points(dim) > points(best)))
+      best = dim;
+  return best < 0 ? rank - 1 : best;
+}
+
 int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots,
                                 int64_t preferred) {
   int64_t rank = shape.size();
@@ -247,15 +269,5 @@ int64_t Lowering::pickVectorDim(ArrayRef<int64_t> shape, ValueRange roots,
   }
   if (preferred >= 0)
     score[preferred] += 1;
-  int64_t best = -1;
-  for (int64_t dim = rank - 1; dim >= 0; --dim) {
-    if (shape[dim] == 1)
-      continue;
-    // A handful of lanes is not worth a contiguous access.
-    if (shape[dim] < 4)
-      score[dim] -= 3;
-    if (best < 0 || score[dim] > score[best])
-      best = dim;
-  }
-  return best < 0 ? rank - 1 : best;
+  return bestDim(shape, score);
 }
