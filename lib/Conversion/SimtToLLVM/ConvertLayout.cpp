@@ -30,7 +30,7 @@ using namespace terrazzo::thread;
 // Shuffles of any type
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value, 2> Lowering::toWords(Value value) {
+SmallVector<Value, 2> Lowering::splitToWords(Value value) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   if (isa<LLVM::LLVMPointerType>(value.getType()))
     value = LLVM::PtrToIntOp::create(b, i64, value);
@@ -66,14 +66,14 @@ Value Lowering::fromWords(ValueRange words, Type type) {
 }
 
 Value Lowering::shuffleXor(Value value, int32_t mask) {
-  SmallVector<Value, 2> words = toWords(value);
+  SmallVector<Value, 2> words = splitToWords(value);
   for (Value &word : words)
     word = simt::ShuffleXorOp::create(b, b.getI32Type(), word, mask);
   return fromWords(words, value.getType());
 }
 
 Value Lowering::shuffleIndex(Value value, Value lane) {
-  SmallVector<Value, 2> words = toWords(value);
+  SmallVector<Value, 2> words = splitToWords(value);
   for (Value &word : words)
     word = simt::ShuffleIndexOp::create(b, b.getI32Type(), word, lane);
   return fromWords(words, value.getType());

@@ -230,7 +230,7 @@ private:
   //===--- ConvertLayout.cpp
   //-----------------------------------------------===//
   llvm::LogicalResult lowerConvertLayout(simt::ConvertLayoutOp op);
-  llvm::SmallVector<mlir::Value, 2> toWords(mlir::Value value);
+  llvm::SmallVector<mlir::Value, 2> splitToWords(mlir::Value value);
   mlir::Value fromWords(mlir::ValueRange words, mlir::Type type);
   mlir::Value shuffleXor(mlir::Value value, int32_t mask);
   mlir::Value shuffleIndex(mlir::Value value, mlir::Value lane);

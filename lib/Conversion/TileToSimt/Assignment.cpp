@@ -283,7 +283,7 @@ int64_t Assignment::vectorOf(Operation *access) {
   return std::max<int64_t>(1, vector);
 }
 
-int64_t Assignment::vectorIn(Operation *access, const LinearLayout &layout) {
+int64_t Assignment::vectorWithin(Operation *access, const LinearLayout &layout) {
   Value pointer = accessPointer(access);
   if (cast<RankedTensorType>(pointer.getType()).getRank() == 0)
     return 1;
@@ -378,7 +378,7 @@ double Assignment::accessCost(Operation *access, const LinearLayout &layout) {
   auto element = cast<tile::PtrType>(type.getElementType()).getPointeeType();
   int64_t bytes = elementBytes(element);
   unsigned fastest = axis.getOrder(pointer).front();
-  int64_t vector = vectorIn(access, layout);
+  int64_t vector = vectorWithin(access, layout);
   vector = std::min(vector, std::max<int64_t>(1, 16 / bytes));
   int64_t run = axis.get(pointer).contiguity[fastest] > 1
                     ? runAlong(layout, static_cast<int>(fastest))

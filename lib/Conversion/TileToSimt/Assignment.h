@@ -53,7 +53,7 @@ public:
   /// mask allow.
   int64_t vectorOf(Operation *access);
   /// The same, of what a thread holds side by side in `layout`.
-  int64_t vectorIn(Operation *access, const LinearLayout &layout);
+  int64_t vectorWithin(Operation *access, const LinearLayout &layout);
 
   const BlockShape block;
 

@@ -150,7 +150,7 @@ void Placement::placeAccess(Operation *op) {
     return;
   LinearLayout layout = assignment.layoutForAccess(op);
   op->setAttr(kVectorAttr, Builder(op).getI32IntegerAttr(static_cast<int32_t>(
-                               assignment.vectorIn(op, layout))));
+                               assignment.vectorWithin(op, layout))));
   for (OpOperand &operand : op->getOpOperands())
     wantOperand(operand, layout);
   for (OpResult result : op->getResults())
