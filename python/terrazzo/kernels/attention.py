@@ -4,8 +4,8 @@
 o = softmax(scale q k^T + bias) v for each head; q, o: [B, H, T, D], k, v: [B, K, S, D] with H a multiple of K (grouped
 queries); lse: [B, H, T] fp32, the natural logarithm of each row's sum of exponentials. Query t sits at position t:
 `causal` hides the keys behind it, a `window` all but the last so many of the keys it sees, and `alibi_slopes` [H] adds
--slope * |key - query| (Press et al. 2022). A query that sees no key gives 0. D may be any size, strides too, except that
-the last axis is copied when it has gaps; results have the memory order of their operand.
+-slope * |key - query| (Press et al. 2022). A query that sees no key gives 0. D may be any size, strides too, except
+that the last axis is copied when it has gaps; results have the memory order of their operand.
 
 Backward: one program a block of queries for dq, one a block of keys for dk and dv, which walks over the heads of the
 group. No sums cross programs, so the bits are the same on every run.

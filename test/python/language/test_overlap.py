@@ -62,7 +62,9 @@ def test_shifted(distance, n):
     check(centred, (N, N + distance), N, n, BLOCK=1024)
 
 
-@pytest.mark.parametrize(("x", "z", "y"), [(0, 1000, 500), (0, 3, 3), (0, 0, 1), (7, 0, 7), (1000, 10, 9), (10, 10, 10)])
+@pytest.mark.parametrize(
+    ("x", "z", "y"), [(0, 1000, 500), (0, 3, 3), (0, 0, 1), (7, 0, 7), (1000, 10, 9), (10, 10, 10)]
+)
 def test_two_operands_and_a_mask_from_memory(x, z, y):
     check(difference, (x, z, y), N, N - 1, BLOCK=1024)
 

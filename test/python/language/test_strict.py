@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Strict mode: reductions by the trees of docs/Rationale/Tile.md, sums of products in order, the same bits everywhere."""
+"""Strict mode: reductions by the trees of docs/Rationale/Tile.md, sums of products in order."""
 
 import numpy as np
 import pytest
@@ -95,14 +95,14 @@ def test_a_combination_that_does_not_commute(N):
 def test_products_are_chains_of_fused_sums(M, N, K):
     x, w, c = normal(M, K), normal(K, N)[::-1].copy(), normal(M, N) * 3
     want = c.copy()
-    for k in range(K):  # the product of two floats is exact in doubles; one rounding of their sum, to odd, keeps the next exact
+    for k in range(K):
         want = fused(x[:, k, None], w[None, k, :], want)
     product[(1,)](x, w, c, M=M, N=N, K=K, strict=True)
     np.testing.assert_array_equal(c, want)
 
 
 def fused(a, b, c):
-    """fma(a, b, c) of float32: the exact sum, rounded to odd in doubles, then once to float32."""
+    """fma(a, b, c) of float32. Doubles hold the product; a sum that is rounded to odd there rounds right to float32."""
     p = a.astype(np.float64) * b.astype(np.float64)
     c = np.broadcast_to(c, p.shape).astype(np.float64)
     s = p + c
