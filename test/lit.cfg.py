@@ -12,7 +12,17 @@ import lit.formats
 config.name = "terrazzo"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".ll", ".py", ".test"]
-config.excludes = ["CMakeLists.txt", "lit.cfg.py", "lit.site.cfg.py", "bundle", "python", "unit", "device", "fuzz", "Inputs"]
+config.excludes = [
+    "CMakeLists.txt",
+    "lit.cfg.py",
+    "lit.site.cfg.py",
+    "bundle",
+    "python",
+    "unit",
+    "device",
+    "fuzz",
+    "Inputs",
+]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.terrazzo_build, "test")
 

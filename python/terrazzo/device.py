@@ -10,6 +10,7 @@ Other libraries take one by __dlpack__ or __cuda_array_interface__ without a cop
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def place_of(device):
 class DeviceArray:
     """A contiguous array in the memory of a device."""
 
-    def __init__(self, shape, dtype="float32", device=None):
+    def __init__(self, shape, dtype: Any = "float32", device=None):
         self.target, self.index = place_of(device)
         self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         self.dtype, self.itemsize = _element(dtype)

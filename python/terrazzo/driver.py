@@ -82,8 +82,8 @@ def statuses():
     try:
         yield
     except runtime.StatusError as error:
-        where = [getattr(error, k, None) for k in ("file", "line", "column", "text")]
-        raise_status(error.status, str(error), *where, getattr(error, "program_id", ()))
+        file, line, column, text = (getattr(error, k, None) for k in ("file", "line", "column", "text"))
+        raise_status(error.status, str(error), file, line, column, text, getattr(error, "program_id", ()))
 
 
 def opened(name):

@@ -21,14 +21,15 @@ def path():
 
 
 def _run(ptx, chip):
-    if path() is None:
+    tool = path()
+    if tool is None:
         raise TerrazzoError("ptxas is not there: expected it on the PATH, or at the path that TERRAZZO_PTXAS says")
     with tempfile.TemporaryDirectory() as folder:
         source, output = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
         with open(source, "w") as file:
             file.write(ptx)
         done = subprocess.run(
-            [path(), "-v", f"-arch={chip}", source, "-o", output], capture_output=True, text=True, check=False
+            [tool, "-v", f"-arch={chip}", source, "-o", output], capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise TerrazzoError(f"ptxas does not take the PTX for {chip}: {(done.stderr or done.stdout).strip()}")

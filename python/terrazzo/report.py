@@ -168,5 +168,5 @@ def report(compiled, assemble=False):
         result.registers, result.spills, result.source = artifact.registers, artifact.spills, "the code object"
     else:
         found = Counter()
-    result.accesses = [Access(*key, count) for key, count in sorted(found.items())]
+    result.accesses = [Access(*key, count=count) for key, count in sorted(found.items())]
     return result

@@ -80,8 +80,7 @@ def blocks(m, n, k, threads):
 
 def gpu_blocks(m, n, k):
     """(BM, BN, BK) of a block of threads: its accumulators stay in registers, its factors in shared memory."""
-    fit = lambda extent, most: min(most, max(16, tz.next_power_of_2(extent)))
-    return fit(m, 64), fit(n, 64), fit(k, 32)
+    return tuple(min(most, max(16, tz.next_power_of_2(extent))) for extent, most in ((m, 64), (n, 64), (k, 32)))
 
 
 def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
