@@ -118,6 +118,10 @@ bool Pool::startWorker(uint64_t stackBytes) {
   // Signals are the business of the program's own threads.
   sigset_t all, before;
   sigfillset(&all);
+  // What an instruction raises goes to its own thread; blocked, it would pass
+  // by the process's handlers.
+  for (int raised : {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP})
+    sigdelset(&all, raised);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -2,14 +2,15 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All tiles are 16 rows of 64 bytes: a function has one configuration of the
-// eight registers, which LLVM derives from the shapes. Four are sums, values
-// that the loop over K carries; each of its iterations loads two tiles of each
-// operand for four products. Sums at the edges go through a block of their own,
-// since tiles are loaded and stored whole.
+// All tiles are 16 rows of 64 bytes. The eight registers are fixed: four of
+// sums, which stay there over all of K, and two for each operand. Sums at the
+// edges go through a block of their own, since tiles are loaded and stored
+// whole. The registers are configured where the kernel's entry begins and
+// released where it ends; the runtime's callbacks leave them alone.
 //
-// The intrinsics are those that the amx dialect's ops become. That dialect
-// takes memrefs; buffers here are pointers.
+// LLVM also has tiles as values (and so has MLIR's amx dialect, which takes
+// memrefs), but its configuration leaves out registers whose shape it holds in
+// a register that it splits; docs/LOG.md says more.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -19,41 +20,37 @@ using namespace terrazzo;
 using namespace terrazzo::cpu;
 
 static constexpr int64_t kSide = 16, kRowBytes = 64;
+static constexpr int kTiles = 8;
 
 namespace {
 
-/// Emits the operations on tile registers.
+/// Emits the instructions on tile registers, which are numbers.
 class TileEmitter {
 public:
-  explicit TileEmitter(ImplicitLocOpBuilder &b)
-      : b(b), rows(number(kSide)), bytes(number(kRowBytes)) {}
+  explicit TileEmitter(ImplicitLocOpBuilder &b) : b(b) {}
 
-  Value load(Value ptr, Value stride) {
-    return call("tileloadd64", {rows, bytes, ptr, stride}, true);
+  void load(int tile, Value ptr, Value stride) {
+    call("tileloadd64", {number(tile), ptr, stride});
   }
-  void store(Value tile, Value ptr, Value stride) {
-    call("tilestored64", {rows, bytes, ptr, stride, tile}, false);
+  void store(int tile, Value ptr, Value stride) {
+    call("tilestored64", {number(tile), ptr, stride});
   }
-  Value multiply(llvm::StringRef name, Value sum, Value lhs, Value rhs) {
-    return call(name, {rows, bytes, bytes, sum, lhs, rhs}, true);
+  void multiply(llvm::StringRef name, int sum, int lhs, int rhs) {
+    call(name, {number(sum), number(lhs), number(rhs)});
   }
+  void configure(Value ptr) { call("ldtilecfg", ptr); }
+  void release() { call("tilerelease", {}); }
 
 private:
-  Value number(int64_t value) {
-    return arith::ConstantOp::create(b, b.getI16IntegerAttr(value));
+  Value number(int tile) {
+    return arith::ConstantOp::create(b, b.getI8IntegerAttr(tile));
   }
-  Value call(llvm::StringRef name, ValueRange operands, bool isTile) {
-    auto attr = b.getStringAttr("llvm.x86." + name + ".internal");
-    if (!isTile) {
-      LLVM::CallIntrinsicOp::create(b, attr, operands);
-      return {};
-    }
-    Type tile = LLVM::LLVMX86AMXType::get(b.getContext());
-    return LLVM::CallIntrinsicOp::create(b, tile, attr, operands).getResult(0);
+  void call(llvm::StringRef name, ValueRange operands) {
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86." + name),
+                                  operands);
   }
 
   ImplicitLocOpBuilder &b;
-  Value rows, bytes;
 };
 
 /// A part of a dimension: `count` blocks of `tiles` tiles, or one tile at the
@@ -75,6 +72,36 @@ SmallVector<Segment> segmentsOf(int64_t extent) {
 }
 
 } // namespace
+
+void Lowering::configureTiles() {
+  if (hasTiles)
+    return;
+  hasTiles = true;
+  // Palette 1; from byte 16 on bytes of the rows of each tile, two bytes a
+  // number, from 48 on their numbers of rows.
+  uint64_t words[8] = {1};
+  for (int tile = 0; tile < kTiles; ++tile) {
+    words[2 + tile / 4] |= uint64_t(kRowBytes) << (16 * (tile % 4));
+    words[6] |= uint64_t(kSide) << (8 * tile);
+  }
+  OpBuilder::InsertionGuard guard(b);
+  Block &entry = function.getBody().front();
+  b.setInsertionPoint(entry.getTerminator());
+  TileEmitter(b).release();
+  Value memory = allocateBytes(sizeof(words));
+  b.setInsertionPointAfterValue(memory);
+  for (auto [i, word] : llvm::enumerate(words)) {
+    Value place =
+        LLVM::GEPOp::create(b, memory.getType(), b.getI64Type(), memory,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(
+        b,
+        arith::ConstantOp::create(
+            b, b.getI64IntegerAttr(static_cast<int64_t>(word))),
+        place, 8);
+  }
+  TileEmitter(b).configure(memory);
+}
 
 /// acc[row.., column..] += lhs[row.., :] @ rhs[:, column..]; `rows` and
 /// `columns` of it exist.
@@ -108,38 +135,43 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
                      false);
     copy(acc, block);
   }
-  SmallVector<Value> sums, results;
-  for (int64_t r = 0; r < rowTiles; ++r)
-    for (int64_t c = 0; c < columnTiles; ++c)
-      sums.push_back(tiles.load(at(block, index(r * kSide), index(c * kSide)),
-                                rowStride(block)));
+  auto sumOf = [](int64_t r, int64_t c) { return static_cast<int>(2 * r + c); };
+  auto leftOf = [](int64_t r) { return static_cast<int>(4 + r); };
+  auto rightOf = [](int64_t c) { return static_cast<int>(6 + c); };
+  auto eachSum = [&](function_ref<void(int64_t, int64_t)> body) {
+    for (int64_t r = 0; r < rowTiles; ++r)
+      for (int64_t c = 0; c < columnTiles; ++c)
+        body(r, c);
+  };
+  eachSum([&](int64_t r, int64_t c) {
+    tiles.load(sumOf(r, c), at(block, index(r * kSide), index(c * kSide)),
+               rowStride(block));
+  });
   forLoop(
-      0, product.k, kSide, sums,
-      [&](Value k, ValueRange carried) {
-        SmallVector<Value> left, right, next;
+      0, product.k, kSide, {},
+      [&](Value k, ValueRange) {
         for (int64_t r = 0; r < rowTiles; ++r)
-          left.push_back(tiles.load(at(lhs, addIndex(row, index(r * kSide)), k),
-                                    rowStride(lhs)));
+          tiles.load(leftOf(r), at(lhs, addIndex(row, index(r * kSide)), k),
+                     rowStride(lhs));
         for (int64_t c = 0; c < columnTiles; ++c)
-          right.push_back(tiles.load(
-              at(rhs, k, addIndex(column, index(c * kSide))), rowStride(rhs)));
-        for (int64_t r = 0; r < rowTiles; ++r)
-          for (int64_t c = 0; c < columnTiles; ++c)
-            next.push_back(tiles.multiply(name, carried[r * columnTiles + c],
-                                          left[r], right[c]));
-        return next;
+          tiles.load(rightOf(c), at(rhs, k, addIndex(column, index(c * kSide))),
+                     rowStride(rhs));
+        eachSum([&](int64_t r, int64_t c) {
+          tiles.multiply(name, sumOf(r, c), leftOf(r), rightOf(c));
+        });
+        return SmallVector<Value>();
       },
-      &results);
-  for (int64_t r = 0; r < rowTiles; ++r)
-    for (int64_t c = 0; c < columnTiles; ++c)
-      tiles.store(results[r * columnTiles + c],
-                  at(block, index(r * kSide), index(c * kSide)),
-                  rowStride(block));
+      nullptr);
+  eachSum([&](int64_t r, int64_t c) {
+    tiles.store(sumOf(r, c), at(block, index(r * kSide), index(c * kSide)),
+                rowStride(block));
+  });
   if (!isWhole)
     copy(block, acc);
 }
 
 void Lowering::multiplyTiles(const Product &product) {
+  configureTiles();
   auto each = [&](const Segment &segment, function_ref<void(Value)> body) {
     if (segment.count == 1)
       return body(index(segment.start));

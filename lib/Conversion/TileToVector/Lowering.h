@@ -387,6 +387,8 @@ private:
   //===--- DotAmx.cpp: products in tile registers
   //-----------------------------===//
   void multiplyTiles(const Product &product);
+  /// Sets the tile registers up for the whole kernel, the first time.
+  void configureTiles();
   void tileBlock(const Product &product, mlir::Value row, mlir::Value column,
                  int64_t rowTiles, int64_t columnTiles, int64_t rows,
                  int64_t columns);
@@ -461,6 +463,7 @@ private:
   llvm::DenseSet<mlir::Operation *> readBefore;
   llvm::DenseMap<mlir::Operation *, int64_t> ahead;
   mlir::Operation *current = nullptr; ///< what is being lowered
+  bool hasTiles = false;              ///< tile registers are configured
   /// Integers and pointers that are evaluated where they are needed, even if a
   /// buffer has them, too.
   llvm::DenseSet<mlir::Value> indices;

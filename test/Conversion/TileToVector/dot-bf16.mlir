@@ -4,23 +4,49 @@
 
 // Which instructions a product of narrow elements is made of, by the chip. Each kernel multiplies x[M, K] and y[K, N].
 
-// Pairs: two rows of y are interleaved. Blocks of two by two tiles, whose sums the loop over K carries.
+// Pairs: two rows of y are interleaved. Blocks of two by two tiles, whose sums stay in registers 0 to 3 over all of K. All
+// registers are 16 rows (six words into the configuration) of 64 bytes, set up once for all programs.
 // TILES-LABEL: @bf16(
-// TILES:         vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
-// TILES:         scf.for
+// TILES-DAG:     %[[ROWS:.*]] = arith.constant 1157442765409226768 : i64
+// TILES-DAG:     %[[BYTES:.*]] = arith.constant 18014673391583296 : i64
+// TILES-DAG:     %[[T0:.*]] = arith.constant 0 : i8
+// TILES-DAG:     %[[T1:.*]] = arith.constant 1 : i8
+// TILES-DAG:     %[[T2:.*]] = arith.constant 2 : i8
+// TILES-DAG:     %[[T3:.*]] = arith.constant 3 : i8
+// TILES-DAG:     %[[T4:.*]] = arith.constant 4 : i8
+// TILES-DAG:     %[[T5:.*]] = arith.constant 5 : i8
+// TILES-DAG:     %[[T6:.*]] = arith.constant 6 : i8
+// TILES-DAG:     %[[T7:.*]] = arith.constant 7 : i8
+// TILES:         %[[CONFIG:.*]] = llvm.alloca %c64_i64
+// TILES:         llvm.store %[[BYTES]], %{{.*}}
+// TILES:         llvm.store %[[BYTES]], %{{.*}}
+// TILES:         %[[PLACE:.*]] = llvm.getelementptr %[[CONFIG]][6]
+// TILES:         llvm.store %[[ROWS]], %[[PLACE]]
+// TILES:         llvm.call_intrinsic "llvm.x86.ldtilecfg"(%[[CONFIG]])
+// TILES:         scf.for %{{.*}} = %arg2 to %arg3
+// TILES:           vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
 // TILES:           scf.for
-// TILES-COUNT-4:     call_intrinsic "llvm.x86.tileloadd64.internal"
-// TILES:             %[[SUMS:.*]]:4 = scf.for {{.*}} iter_args(%[[S0:.*]] = %{{.*}}, %[[S1:.*]] = %{{.*}}, %[[S2:.*]] = %{{.*}}, %[[S3:.*]] = %{{.*}}) -> (!llvm.x86_amx,
-// TILES:               %[[A0:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
-// TILES:               %[[A1:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
-// TILES:               %[[B0:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
-// TILES:               %[[B1:.*]] = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"
-// TILES:               %[[N0:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S0]], %[[A0]], %[[B0]])
-// TILES:               %[[N1:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S1]], %[[A0]], %[[B1]])
-// TILES:               %[[N2:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S2]], %[[A1]], %[[B0]])
-// TILES:               %[[N3:.*]] = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%{{.*}}, %{{.*}}, %{{.*}}, %[[S3]], %[[A1]], %[[B1]])
-// TILES:               scf.yield %[[N0]], %[[N1]], %[[N2]], %[[N3]]
-// TILES:             call_intrinsic "llvm.x86.tilestored64.internal"({{.*}}, %[[SUMS]]#0)
+// TILES:             scf.for
+// TILES:               call_intrinsic "llvm.x86.tileloadd64"(%[[T0]],
+// TILES:               call_intrinsic "llvm.x86.tileloadd64"(%[[T1]],
+// TILES:               call_intrinsic "llvm.x86.tileloadd64"(%[[T2]],
+// TILES:               call_intrinsic "llvm.x86.tileloadd64"(%[[T3]],
+// TILES:               scf.for
+// TILES:                 call_intrinsic "llvm.x86.tileloadd64"(%[[T4]],
+// TILES:                 call_intrinsic "llvm.x86.tileloadd64"(%[[T5]],
+// TILES:                 call_intrinsic "llvm.x86.tileloadd64"(%[[T6]],
+// TILES:                 call_intrinsic "llvm.x86.tileloadd64"(%[[T7]],
+// TILES:                 call_intrinsic "llvm.x86.tdpbf16ps"(%[[T0]], %[[T4]], %[[T6]])
+// TILES:                 call_intrinsic "llvm.x86.tdpbf16ps"(%[[T1]], %[[T4]], %[[T7]])
+// TILES:                 call_intrinsic "llvm.x86.tdpbf16ps"(%[[T2]], %[[T5]], %[[T6]])
+// TILES:                 call_intrinsic "llvm.x86.tdpbf16ps"(%[[T3]], %[[T5]], %[[T7]])
+// TILES-NEXT:          }
+// TILES:               call_intrinsic "llvm.x86.tilestored64"(%[[T0]],
+// TILES:               call_intrinsic "llvm.x86.tilestored64"(%[[T1]],
+// TILES:               call_intrinsic "llvm.x86.tilestored64"(%[[T2]],
+// TILES:               call_intrinsic "llvm.x86.tilestored64"(%[[T3]],
+// TILES:         llvm.call_intrinsic "llvm.x86.tilerelease"()
+// TILES-NEXT:    return
 // TILES-NOT:     dpbf16ps.512
 // VECTORS-LABEL: @bf16(
 // VECTORS:         vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
@@ -78,7 +104,7 @@ func.func @bf16(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>) at
 
 // Few groups along K, rows or columns: vectors.
 // TILES-LABEL: @short(
-// TILES-NOT:     x86_amx
+// TILES-NOT:     tile{{load|cfg}}
 // TILES:         call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 func.func @short(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>) attributes {tile.kernel} {
   %xr0 = tile.arange 0 to 64 : tensor<64xi32>

@@ -7,7 +7,7 @@
 // TILES:         %[[R01:.*]] = vector.interleave %{{.*}}, %{{.*}} : vector<16xi8> -> vector<32xi8>
 // TILES:         %[[R23:.*]] = vector.interleave %{{.*}}, %{{.*}} : vector<16xi8> -> vector<32xi8>
 // TILES:         vector.shuffle %[[R01]], %[[R23]] [0, 1, 32, 33, 2, 3, 34, 35, {{.*}}30, 31, 62, 63] : vector<32xi8>, vector<32xi8>
-// TILES:         call_intrinsic "llvm.x86.tdpbssd.internal"
+// TILES:         call_intrinsic "llvm.x86.tdpbssd"
 // vpdpbusd takes an unsigned and a signed factor: x is moved by 128, and 128 times the sums of y are taken off.
 // VECTORS-LABEL: @signed(
 // VECTORS:         %[[X:.*]] = llvm.load %{{.*}} -> vector<[[N:[0-9]+]]xi8>
@@ -65,7 +65,7 @@ func.func @signed(%x: !tile.ptr<i8>, %y: !tile.ptr<i8>, %z: !tile.ptr<i32>) attr
 
 // Here y is moved, and the sums are those of rows of x.
 // TILES-LABEL: @unsigned(
-// TILES:         call_intrinsic "llvm.x86.tdpbuud.internal"
+// TILES:         call_intrinsic "llvm.x86.tdpbuud"
 // VECTORS-LABEL: @unsigned(
 // VECTORS:         llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // VECTORS:         vector.reduction <add>, %{{.*}} : vector<16xi32> into i32

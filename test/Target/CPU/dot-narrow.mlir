@@ -4,14 +4,15 @@
 // Sums stay in their registers from the first tile of K to the last: only operands are loaded in between.
 // TILES-LABEL: product:
 // TILES:         ldtilecfg
-// TILES:         tileloadd
 // TILES-NOT:     tilestored
-// TILES:         tdpbf16ps %[[B0:tmm[0-9]]], %[[A0:tmm[0-9]]], %tmm{{[0-9]}}
-// TILES-NEXT:    tdpbf16ps %[[B1:tmm[0-9]]], %[[A0]], %tmm{{[0-9]}}
-// TILES-NEXT:    tdpbf16ps %[[B0]], %[[A1:tmm[0-9]]], %tmm{{[0-9]}}
-// TILES-NEXT:    tdpbf16ps %[[B1]], %[[A1]], %tmm{{[0-9]}}
-// TILES:         {{jne|jb}}
-// TILES:         tilestored
+// TILES:         tdpbf16ps %tmm6, %tmm4, %tmm0
+// TILES-NEXT:    tdpbf16ps %tmm7, %tmm4, %tmm1
+// TILES-NEXT:    tdpbf16ps %tmm6, %tmm5, %tmm2
+// TILES-NEXT:    tdpbf16ps %tmm7, %tmm5, %tmm3
+// TILES-NOT:     tileloadd {{.*}}, %tmm0
+// TILES:         j{{[a-z]+}} .LBB
+// TILES-NOT:     tileloadd {{.*}}, %tmm0
+// TILES:         tilestored %tmm0
 // TILES:         tilerelease
 // VECTORS-LABEL: product:
 // VECTORS:         vdpbf16ps {{.*}}, %zmm{{[0-9]+}}, %zmm{{[0-9]+}}
