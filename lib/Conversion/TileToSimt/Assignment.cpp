@@ -210,48 +210,55 @@ static double weightOf(Operation *op, func::FuncOp kernel) {
   return weight;
 }
 
+/// What an access costs, and the link between its address and its value.
+void Assignment::weighAccess(Operation *op) {
+  double weight = weightOf(op, kernel);
+  // The access runs in the layout of its address if that is not free.
+  int home = -1;
+  for (Value value : addressOperands(op))
+    home = std::max(home, classOf(value));
+  bool isLoad = op->getNumResults() != 0;
+  int value = classOf(isLoad ? op->getResult(0) : op->getOperand(1));
+  if (home < 0)
+    home = value;
+  if (home < 0)
+    return;
+  all[home].anchors.push_back({op, weight});
+  if (value >= 0 && home != value)
+    links.push_back({op, isLoad ? home : value, isLoad ? value : home, weight});
+}
+
+/// What any other op costs, and the link that it is.
+void Assignment::weigh(Operation *op) {
+  double weight = weightOf(op, kernel);
+  auto anchor = [&](Value tile) {
+    if (int home = classOf(tile); home >= 0)
+      all[home].anchors.push_back({op, weight});
+  };
+  if (isa<tile::ReduceOp, tile::ScanOp>(op))
+    anchor(op->getOperand(0));
+  else if (isa<tile::DotOp, tile::RecurrenceOp>(op))
+    llvm::for_each(op->getResults(), anchor);
+  if (isa<tile::ReduceOp, tile::JoinOp, tile::SplitOp>(op) || isRenaming(op)) {
+    int from = classOf(op->getOperand(0)), to = classOf(op->getResult(0));
+    if (from >= 0 && to >= 0)
+      links.push_back({op, from, to, weight});
+  } else if (isElementwise(op) && op->getNumResults()) {
+    if (int home = classOf(op->getResult(0)); home >= 0)
+      all[home].elementwise += weight * (isExpensiveMath(op) ? 8 : 1);
+  }
+}
+
 Assignment::Assignment(func::FuncOp kernel, BlockShape block)
     : block(block), kernel(kernel), axis(kernel) {
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) { collect(op); });
   for (Value value : tiles)
     addClass(value);
   kernel.walk([&](Operation *op) {
-    double weight = weightOf(op, kernel);
-    if (isAccess(op)) {
-      // The access runs in the layout of its address if that is not free.
-      int home = -1;
-      for (Value value : addressOperands(op))
-        home = std::max(home, classOf(value));
-      int value =
-          classOf(op->getNumResults() ? op->getResult(0) : op->getOperand(1));
-      if (home < 0)
-        home = value;
-      if (home >= 0)
-        all[home].anchors.push_back({op, weight});
-      if (home >= 0 && value >= 0 && home != value)
-        links.push_back({op, op->getNumResults() ? home : value,
-                         op->getNumResults() ? value : home, weight});
-      return;
-    }
-    if (isa<tile::ReduceOp, tile::ScanOp, tile::DotOp>(op)) {
-      int home =
-          classOf(isa<tile::DotOp>(op) ? op->getResult(0) : op->getOperand(0));
-      if (home >= 0)
-        all[home].anchors.push_back({op, weight});
-    }
-    if (isa<tile::ReduceOp, tile::JoinOp, tile::SplitOp>(op) ||
-        isRenaming(op)) {
-      int from = classOf(op->getOperand(0)), to = classOf(op->getResult(0));
-      if (from >= 0 && to >= 0)
-        links.push_back({op, from, to, weight});
-    } else if (isElementwise(op) && op->getNumResults()) {
-      if (int home = classOf(op->getResult(0)); home >= 0)
-        all[home].elementwise += weight * (isExpensiveMath(op) ? 8 : 1);
-    } else if (isa<tile::RecurrenceOp>(op)) {
-      for (Value result : op->getResults())
-        if (int home = classOf(result); home >= 0)
-          all[home].anchors.push_back({op, weight});
-    }
+    if (isAccess(op))
+      weighAccess(op);
+    else
+      weigh(op);
   });
   linksOf.resize(all.size());
   for (auto [index, link] : llvm::enumerate(links)) {
@@ -283,7 +290,8 @@ int64_t Assignment::vectorOf(Operation *access) {
   return std::max<int64_t>(1, vector);
 }
 
-int64_t Assignment::vectorWithin(Operation *access, const LinearLayout &layout) {
+int64_t Assignment::vectorWithin(Operation *access,
+                                 const LinearLayout &layout) {
   Value pointer = accessPointer(access);
   if (cast<RankedTensorType>(pointer.getType()).getRank() == 0)
     return 1;
@@ -493,6 +501,30 @@ SmallVector<std::pair<size_t, size_t>> Assignment::moveGroup(size_t index,
   return moved;
 }
 
+/// Gives a class, or its group, another candidate if that costs less.
+bool Assignment::tryCandidate(size_t index, size_t candidate, bool isGroup) {
+  if (candidate == all[index].chosen)
+    return false;
+  SmallVector<std::pair<size_t, size_t>> moved = {{index, all[index].chosen}};
+  if (isGroup)
+    moved = moveGroup(index, candidate);
+  else
+    all[index].chosen = candidate;
+  SmallVector<size_t> who;
+  for (auto [each, before] : moved)
+    who.push_back(each);
+  auto exchange = [&] {
+    for (auto &[each, choice] : moved)
+      std::swap(all[each].chosen, choice);
+  };
+  double after = cost(who);
+  exchange();
+  if (after >= cost(who))
+    return false;
+  exchange();
+  return true;
+}
+
 void Assignment::choose() {
   for (Class &each : all)
     proposeAnchors(each);
@@ -518,28 +550,8 @@ void Assignment::choose() {
     changed = false;
     for (size_t index : order)
       for (bool isGroup : {false, true})
-        for (size_t c = 0; c < all[index].candidates.size(); ++c) {
-          if (c == all[index].chosen)
-            continue;
-          SmallVector<std::pair<size_t, size_t>> moved;
-          if (isGroup) {
-            moved = moveGroup(index, c);
-          } else {
-            moved = {{index, all[index].chosen}};
-            all[index].chosen = c;
-          }
-          SmallVector<size_t> who;
-          for (auto [each, before] : moved)
-            who.push_back(each);
-          double after = cost(who);
-          for (auto &[each, choice] : moved)
-            std::swap(all[each].chosen, choice);
-          if (after >= cost(who))
-            continue;
-          for (auto &[each, choice] : moved)
-            std::swap(all[each].chosen, choice);
-          changed = true;
-        }
+        for (size_t c = 0; c < all[index].candidates.size(); ++c)
+          changed |= tryCandidate(index, c, isGroup);
   }
 }
 

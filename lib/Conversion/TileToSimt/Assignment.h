@@ -79,6 +79,8 @@ private:
   void uniteLoop(Operation *op);
   void addClass(Value value);
   int classOf(Value value);
+  void weighAccess(Operation *op);
+  void weigh(Operation *op);
   void propose(Class &into, const LinearLayout &layout);
   void proposeAnchors(Class &into);
   void proposeAcrossLinks();
@@ -92,6 +94,7 @@ private:
   /// Gives a class a candidate, and its neighbours what that becomes across
   /// links that rename; returns who moved, with what they had.
   SmallVector<std::pair<size_t, size_t>> moveGroup(size_t index, size_t to);
+  bool tryCandidate(size_t index, size_t candidate, bool isGroup);
   void choose();
   LinearLayout coalesced(Operation *access);
 

@@ -31,6 +31,8 @@ private:
   void placeAccess(Operation *op);
   void placeReduce(tile::ReduceOp op);
   void placeRecurrence(tile::RecurrenceOp op);
+  void placeControl(Operation *op);
+  void placeJoin(tile::JoinOp op);
   void placeTerminator(Operation *op);
   void placeFree(Operation *op);
   bool isDead(Operation *op);
@@ -236,6 +238,38 @@ void Placement::placeFree(Operation *op) {
       setType(result, assignment.layoutOf(result));
 }
 
+/// What a loop starts with; its block arguments and results have classes.
+void Placement::placeControl(Operation *op) {
+  ValueRange args;
+  size_t first = 0;
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    args = loop.getRegionIterArgs();
+    first = loop.getNumControlOperands();
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    args = loop.getBeforeArguments();
+  }
+  for (auto [index, arg] : llvm::enumerate(args))
+    if (isTile(arg))
+      wantOperand(op->getOpOperand(first + index), assignment.layoutOf(arg));
+  auto settle = [&](Value value) {
+    if (isTile(value))
+      setType(value, assignment.layoutOf(value));
+  };
+  for (Region &region : op->getRegions())
+    for (Block &body : region)
+      llvm::for_each(body.getArguments(), settle);
+  llvm::for_each(op->getResults(), settle);
+}
+
+void Placement::placeJoin(tile::JoinOp op) {
+  std::optional<LinearLayout> below =
+      operandLayout(op, assignment.layoutOf(op.getResult()));
+  LinearLayout layout = below ? *below : anyLayout(op.getLhs());
+  for (OpOperand &operand : op->getOpOperands())
+    wantOperand(operand, layout);
+  setResult(op->getResult(0), *resultLayout(op, layout));
+}
+
 void Placement::place(Operation *op) {
   auto isCheapResult = [&](OpResult result) {
     return isTile(result) && assignment.isCheap(result);
@@ -251,37 +285,10 @@ void Placement::place(Operation *op) {
     return placeReduce(reduce);
   if (auto recurrence = dyn_cast<tile::RecurrenceOp>(op))
     return placeRecurrence(recurrence);
-  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op)) {
-    // What a loop starts with; the block arguments and results have classes.
-    size_t first = isa<scf::ForOp>(op) ? 3 : 0;
-    if (!isa<scf::IfOp>(op)) {
-      ValueRange args =
-          isa<scf::ForOp>(op)
-              ? ValueRange(cast<scf::ForOp>(op).getRegionIterArgs())
-              : ValueRange(cast<scf::WhileOp>(op).getBeforeArguments());
-      for (auto [index, arg] : llvm::enumerate(args))
-        if (isTile(arg))
-          wantOperand(op->getOpOperand(first + index),
-                      assignment.layoutOf(arg));
-    }
-    for (Region &region : op->getRegions())
-      for (Block &body : region)
-        for (BlockArgument arg : body.getArguments())
-          if (isTile(arg))
-            setType(arg, assignment.layoutOf(arg));
-    for (OpResult result : op->getResults())
-      if (isTile(result))
-        setType(result, assignment.layoutOf(result));
-    return;
-  }
-  if (auto join = dyn_cast<tile::JoinOp>(op)) {
-    std::optional<LinearLayout> below =
-        operandLayout(op, assignment.layoutOf(join.getResult()));
-    LinearLayout layout = below ? *below : anyLayout(join.getLhs());
-    for (OpOperand &operand : op->getOpOperands())
-      wantOperand(operand, layout);
-    return setResult(op->getResult(0), *resultLayout(op, layout));
-  }
+  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    return placeControl(op);
+  if (auto join = dyn_cast<tile::JoinOp>(op))
+    return placeJoin(join);
   if (isa<tile::DotOp>(op)) {
     wantAny(op->getOpOperand(0));
     wantAny(op->getOpOperand(1));

@@ -68,6 +68,16 @@ private:
   void reshape(tile::ReshapeOp op);
   void shareResult(Operation *atomic);
 
+  /// A tile in memory, seen as a whole and as one row of a recurrence.
+  struct Streamed {
+    Place whole, row;
+    int64_t stride = 0; ///< from row to row
+  };
+  Streamed stream(ImplicitLocOpBuilder &b, Type type, int axis);
+  void emitSteps(ImplicitLocOpBuilder &b, tile::RecurrenceOp op,
+                 scf::ForOp loop, int64_t count, ArrayRef<Streamed> xs,
+                 ArrayRef<Streamed> outputs);
+
   Value alloc(ImplicitLocOpBuilder &b, int64_t elements, Type element) {
     return AllocOp::create(
         b, BufferType::get(b.getContext()),
@@ -380,98 +390,106 @@ SmallVector<int32_t> axisFirst(ArrayRef<int64_t> shape, int axis, int64_t bytes,
   return strides;
 }
 
+Decomposition::Streamed Decomposition::stream(ImplicitLocOpBuilder &b,
+                                              Type type, int axis) {
+  auto tileType = cast<RankedTensorType>(type);
+  Streamed result;
+  int64_t elements = 0;
+  result.whole.strides =
+      axisFirst(tileType.getShape(), axis,
+                elementBytes(tileType.getElementType()), elements);
+  result.whole.buffer = alloc(b, elements, tileType.getElementType());
+  result.row = result.whole;
+  result.row.strides.erase(result.row.strides.begin() + axis);
+  result.stride = result.whole.strides[axis];
+  return result;
+}
+
+static Value constantI32(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+/// `count` steps from the loop's counter on: all slices first, then the steps,
+/// then the outputs, so that no step waits for the memory of another.
+void Decomposition::emitSteps(ImplicitLocOpBuilder &b, tile::RecurrenceOp op,
+                              scf::ForOp loop, int64_t count,
+                              ArrayRef<Streamed> xs,
+                              ArrayRef<Streamed> outputs) {
+  Block &step = op.getStep().front();
+  size_t carried = op.getInits().size();
+  int64_t extent = tile::getShape(op.getXs().front().getType())[op.getAxis()];
+  auto offsetOf = [&](const Streamed &each, Value place) -> Value {
+    return arith::MulIOp::create(b, place, constantI32(b, each.stride));
+  };
+  SmallVector<Value> places;
+  SmallVector<IRMapping> mappings(count);
+  for (int64_t number = 0; number < count; ++number) {
+    Value place = loop.getInductionVar();
+    if (number)
+      place = arith::AddIOp::create(b, place, constantI32(b, number));
+    if (op.getReverse())
+      place = arith::SubIOp::create(b, constantI32(b, extent - 1), place);
+    places.push_back(place);
+    for (auto [arg, each] :
+         llvm::zip(step.getArguments().drop_front(carried), xs))
+      mappings[number].map(
+          arg, load(b, arg.getType(), each.row, offsetOf(each, place)));
+  }
+  SmallVector<Value> state(loop.getRegionIterArgs());
+  SmallVector<SmallVector<Value>> results;
+  for (IRMapping &mapping : mappings) {
+    mapping.map(step.getArguments().take_front(carried), state);
+    for (Operation &inner : step.without_terminator())
+      b.clone(inner, mapping);
+    results.emplace_back();
+    for (Value value : step.getTerminator()->getOperands())
+      results.back().push_back(mapping.lookupOrDefault(value));
+    std::copy_n(results.back().begin(), carried, state.begin());
+  }
+  for (auto [place, values] : llvm::zip(places, results))
+    for (auto [value, each] :
+         llvm::zip(ArrayRef(values).drop_front(carried), outputs))
+      store(b, value, each.row, offsetOf(each, place), 0, /*isDisjoint=*/true);
+  scf::YieldOp::create(b, state);
+}
+
 void Decomposition::recurrence(tile::RecurrenceOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   int axis = op.getAxis();
   Block &step = op.getStep().front();
   size_t carried = op.getInits().size();
   int64_t extent = tile::getShape(op.getXs().front().getType())[axis];
-
-  struct Streamed {
-    Place whole, row;
-  };
-  auto streamed = [&](Type type) {
-    auto tileType = cast<RankedTensorType>(type);
-    Streamed result;
-    int64_t elements = 0;
-    result.whole.strides =
-        axisFirst(tileType.getShape(), axis,
-                  elementBytes(tileType.getElementType()), elements);
-    result.whole.buffer = alloc(b, elements, tileType.getElementType());
-    result.row = result.whole;
-    result.row.strides.erase(result.row.strides.begin() + axis);
-    return result;
-  };
   SmallVector<Streamed> xs, outputs;
   for (Value x : op.getXs()) {
-    xs.push_back(streamed(x.getType()));
+    xs.push_back(stream(b, x.getType(), axis));
     store(b, x, xs.back().whole);
   }
-  for (size_t index = carried; index < op.getNumResults(); ++index)
-    outputs.push_back(streamed(op.getResult(index).getType()));
+  for (OpResult result : op->getResults().drop_front(carried))
+    outputs.push_back(stream(b, result.getType(), axis));
 
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(
-        b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
-  };
   // Several steps an iteration: the slices of all of them are on their way
-  // while the first is worked on, and none waits for a store of the one before.
+  // while the first is worked on.
   int64_t waiting = 0;
   for (BlockArgument slice : step.getArguments().drop_front(carried))
     waiting += bytesInThread(slice.getType());
-  int64_t unroll = 4;
-  while (unroll > 1 && (extent % unroll || unroll * waiting > kStepBytes))
-    unroll /= 2;
-  auto loop = scf::ForOp::create(b, constant(0), constant(extent),
-                                 constant(unroll), op.getInits());
+  int64_t count = 4;
+  while (count > 1 && (extent % count || count * waiting > kStepBytes))
+    count /= 2;
+  auto loop = scf::ForOp::create(b, constantI32(b, 0), constantI32(b, extent),
+                                 constantI32(b, count), op.getInits());
+  // Without carried values it comes with a terminator.
+  loop.getBody()->clear();
   {
     OpBuilder::InsertionGuard guard(b);
-    if (carried == 0 && !loop.getBody()->empty())
-      loop.getBody()->getTerminator()->erase();
     b.setInsertionPointToStart(loop.getBody());
-    auto offsetOf = [&](const Streamed &each, Value place) -> Value {
-      return arith::MulIOp::create(b, place,
-                                   constant(each.whole.strides[axis]));
-    };
-    SmallVector<Value> places;
-    SmallVector<IRMapping> mappings(unroll);
-    for (int64_t number = 0; number < unroll; ++number) {
-      Value place = loop.getInductionVar();
-      if (number)
-        place = arith::AddIOp::create(b, place, constant(number));
-      if (op.getReverse())
-        place = arith::SubIOp::create(b, constant(extent - 1), place);
-      places.push_back(place);
-      for (auto [index, each] : llvm::enumerate(xs)) {
-        Value arg = step.getArgument(carried + index);
-        mappings[number].map(
-            arg, load(b, arg.getType(), each.row, offsetOf(each, place)));
-      }
-    }
-    SmallVector<Value> state(loop.getRegionIterArgs());
-    SmallVector<SmallVector<Value>> results;
-    for (IRMapping &mapping : mappings) {
-      for (size_t index = 0; index < carried; ++index)
-        mapping.map(step.getArgument(index), state[index]);
-      for (Operation &inner : step.without_terminator())
-        b.clone(inner, mapping);
-      results.emplace_back();
-      for (Value value : step.getTerminator()->getOperands())
-        results.back().push_back(mapping.lookupOrDefault(value));
-      std::copy_n(results.back().begin(), carried, state.begin());
-    }
-    for (int64_t number = 0; number < unroll; ++number)
-      for (size_t index = carried; index < results[number].size(); ++index)
-        store(b, results[number][index], outputs[index - carried].row,
-              offsetOf(outputs[index - carried], places[number]), 0,
-              /*isDisjoint=*/true);
-    scf::YieldOp::create(b, state);
+    emitSteps(b, op, loop, count, xs, outputs);
   }
-  for (size_t index = 0; index < op.getNumResults(); ++index)
-    op.getResult(index).replaceAllUsesWith(
-        index < carried ? loop.getResult(index)
-                        : load(b, op.getResult(index).getType(),
-                               outputs[index - carried].whole));
+  for (auto [result, last] : llvm::zip(op.getResults(), loop.getResults()))
+    result.replaceAllUsesWith(last);
+  for (auto [result, each] :
+       llvm::zip(op.getResults().drop_front(carried), outputs))
+    result.replaceAllUsesWith(load(b, result.getType(), each.whole));
   op.erase();
 }
 

@@ -207,7 +207,7 @@ private:
       return;
     }
     for (const Access &later : accessesOf(&op)) {
-      auto found = llvm::find_if(pending, [&](const Access &earlier) {
+      auto *found = llvm::find_if(pending, [&](const Access &earlier) {
         return conflict(earlier, later);
       });
       if (found != pending.end() && onHazard(&op, *found)) {

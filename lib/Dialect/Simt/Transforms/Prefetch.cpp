@@ -15,7 +15,7 @@
 //   }
 //
 // The values wait in registers. Only loads from arguments that the kernel does
-// not store to move.
+// not store to move, and none over an atomic that acquires what others wrote.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryModel.h"
@@ -94,6 +94,23 @@ private:
     return op.getNumRegions() != 0 || isa<ConvertLayoutOp, tile::DotOp>(op);
   }
 
+  /// Whether what other programs wrote may be seen after `op` only.
+  static bool acquires(Operation &op) {
+    auto isAcquire = [](tile::MemSem sem) {
+      return sem == tile::MemSem::Acquire || sem == tile::MemSem::AcqRel;
+    };
+    return op
+        .walk([&](Operation *inner) {
+          auto rmw = dyn_cast<tile::AtomicRMWOp>(inner);
+          auto cas = dyn_cast<tile::AtomicCASOp>(inner);
+          return (rmw && isAcquire(rmw.getSem())) ||
+                         (cas && isAcquire(cas.getSem()))
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// Moves loads, with what their addresses are made of, before the first
   /// boundary of a block.
   void hoist(Block &block) {
@@ -102,9 +119,13 @@ private:
     if (boundary == block.end())
       return;
     int64_t waiting = 0;
-    for (auto load : llvm::make_early_inc_range(block.getOps<tile::LoadOp>())) {
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::make_range(boundary, block.end()))) {
+      if (acquires(op))
+        return;
+      auto load = dyn_cast<tile::LoadOp>(op);
       llvm::SetVector<Operation *> slice;
-      if (load->isBeforeInBlock(&*boundary) || !isMovable(load) ||
+      if (!load || !isMovable(load) ||
           !sliceOf(load->getOperands(), block, slice))
         continue;
       waiting += bytesInThread(load.getType());
@@ -141,12 +162,24 @@ private:
     return copy.getResult();
   }
 
-  /// Rotates the loads of a loop by one iteration.
-  void rotate(scf::ForOp loop) {
+  /// A load with what its address is made of in the body of its loop.
+  struct Candidate {
+    tile::LoadOp load;
+    llvm::SetVector<Operation *> slice;
+
+    bool uses(Value value) {
+      auto isUser = [&](Operation *op) {
+        return llvm::is_contained(op->getOperands(), value);
+      };
+      return isUser(load) || llvm::any_of(slice, isUser);
+    }
+  };
+
+  /// The loads of a loop's body whose next address is known, as many as may
+  /// wait at one time.
+  SmallVector<Candidate> candidatesOf(scf::ForOp loop) {
     Block &body = *loop.getBody();
-    Value counter = loop.getInductionVar();
-    SmallVector<tile::LoadOp> loads;
-    SmallVector<llvm::SetVector<Operation *>> slices;
+    SmallVector<Candidate> candidates;
     int64_t waiting = 0;
     for (auto load : body.getOps<tile::LoadOp>()) {
       llvm::SetVector<Operation *> slice;
@@ -164,19 +197,18 @@ private:
         continue;
       waiting += bytesInThread(load.getType());
       if (waiting > kWaitingBytes)
-        return;
-      loads.push_back(load);
-      slices.push_back(slice);
+        return {};
+      candidates.push_back({load, slice});
     }
-    // A loop that only loads and stores is hidden by other warps.
-    if (loads.empty())
-      return;
+    return candidates;
+  }
 
-    OpBuilder b(loop);
+  /// The loads of the first iteration, if there is one, in front of the loop.
+  static SmallVector<Value> loadFirst(OpBuilder &b, scf::ForOp loop,
+                                      ArrayRef<Candidate> candidates) {
     Location loc = loop.getLoc();
-    // The first iteration's, if there is one.
     IRMapping first;
-    first.map(counter, loop.getLowerBound());
+    first.map(loop.getInductionVar(), loop.getLowerBound());
     for (auto [arg, init] :
          llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
       first.map(arg, init);
@@ -185,9 +217,22 @@ private:
                               loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                                     : arith::CmpIPredicate::slt,
                               loop.getLowerBound(), loop.getUpperBound());
-    SmallVector<Value> inits;
-    for (auto [load, slice] : llvm::zip(loads, slices))
-      inits.push_back(cloneLoad(b, load, slice, first, runs));
+    SmallVector<Value> values;
+    for (const Candidate &each : candidates)
+      values.push_back(cloneLoad(b, each.load, each.slice, first, runs));
+    return values;
+  }
+
+  /// Rotates the loads of a loop by one iteration.
+  void rotate(scf::ForOp loop) {
+    if (acquires(*loop))
+      return;
+    SmallVector<Candidate> candidates = candidatesOf(loop);
+    if (candidates.empty())
+      return;
+    OpBuilder b(loop);
+    Location loc = loop.getLoc();
+    SmallVector<Value> inits = loadFirst(b, loop, candidates);
 
     size_t carriedCount = loop.getNumRegionIterArgs();
     IRRewriter rewriter(loop.getContext());
@@ -202,7 +247,7 @@ private:
     auto rotated = cast<scf::ForOp>(*added);
     Block &newBody = *rotated.getBody();
     auto yield = cast<scf::YieldOp>(newBody.getTerminator());
-    counter = rotated.getInductionVar();
+    Value counter = rotated.getInductionVar();
 
     b.setInsertionPointToStart(&newBody);
     Value left =
@@ -214,27 +259,18 @@ private:
     ahead.map(counter, next);
     for (size_t index = 0; index < carriedCount; ++index) {
       Value arg = rotated.getRegionIterArg(index);
-      bool isNeeded =
-          llvm::any_of(slices,
-                       [&](auto &slice) {
-                         return llvm::any_of(slice, [&](Operation *op) {
-                           return llvm::is_contained(op->getOperands(), arg);
-                         });
-                       }) ||
-          llvm::any_of(loads, [&](tile::LoadOp load) {
-            return llvm::is_contained(load->getOperands(), arg);
-          });
-      if (isNeeded)
+      if (llvm::any_of(candidates,
+                       [&](Candidate &each) { return each.uses(arg); }))
         ahead.map(arg, computeAhead(b, yield.getOperand(index), newBody));
     }
-    for (auto [index, load] : llvm::enumerate(loads)) {
-      Value value = cloneLoad(b, load, slices[index], ahead, isMore);
+    for (auto [index, each] : llvm::enumerate(candidates)) {
+      Value value = cloneLoad(b, each.load, each.slice, ahead, isMore);
       yield->setOperand(static_cast<unsigned>(carriedCount + index), value);
-      load.getResult().replaceAllUsesWith(
+      each.load.getResult().replaceAllUsesWith(
           rotated.getRegionIterArg(carriedCount + index));
     }
-    for (tile::LoadOp load : loads)
-      load.erase();
+    for (Candidate &each : candidates)
+      each.load.erase();
   }
 
   /// Whether the next iteration's value of `value` can be computed at the start
