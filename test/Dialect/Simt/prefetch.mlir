@@ -207,3 +207,49 @@ func.func @no_rotate(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) attributes
   }
   return
 }
+
+// -----
+
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], dims = [128]>
+
+// Nothing moves over an atomic that acquires what other programs wrote: not in front of a loop that waits for them, nor ahead in a loop that
+// has such an atomic. One that is relaxed orders nothing.
+// CHECK-LABEL: func.func @no_over_acquire
+// CHECK: scf.while
+// CHECK: tile.atomic_cas
+// CHECK: tile.load
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{[^ ]*}} : i32 {
+// CHECK: tile.load
+// CHECK: tile.atomic_rmw
+func.func @no_over_acquire(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.while : () -> () {
+    %old = tile.atomic_cas %p, %c1, %c0 : !tile.ptr<i32>, i32
+    %wait = arith.cmpi ne, %old, %c1 : i32
+    scf.condition(%wait)
+  } do {
+    scf.yield
+  }
+  %x = tile.load %q : !tile.ptr<i32> -> i32
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %a = tile.addptr %q, %k : !tile.ptr<i32>, i32
+    %y = tile.load %a : !tile.ptr<i32> -> i32
+    %s = tile.atomic_rmw add, %p, %y : !tile.ptr<i32>, i32 -> i32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @over_relaxed
+// CHECK: tile.load
+// CHECK: scf.for {{.*}} iter_args
+func.func @over_relaxed(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %a = tile.addptr %q, %k : !tile.ptr<i32>, i32
+    %y = tile.load %a : !tile.ptr<i32> -> i32
+    %s = tile.atomic_rmw add, %p, %y {sem = 0 : i32} : !tile.ptr<i32>, i32 -> i32
+  }
+  return
+}
