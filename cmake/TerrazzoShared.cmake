@@ -25,6 +25,9 @@ llvm::PassPluginLibraryInfo getPollyPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "Polly", "none", [](llvm::PassBuilder &) {}, nullptr};
 }
 extern "C" {
+// The initialiser of llvm::parallel::threadIndex, which needs none: a reference that is left open would be bound to that of
+// another copy of LLVM.
+void _ZTHN4llvm8parallel11threadIndexE() {}
 ]])
 foreach(target ${other_targets})
   foreach(part Target TargetInfo TargetMC AsmPrinter AsmParser)
