@@ -142,16 +142,31 @@ Buffer Lowering::packRows(Value tile, int64_t rows, int64_t depth, bool flip) {
     return asGroups(it->second, last, b);
   prepare(tile, {-1});
   int64_t natural = pickVectorDim(shape, tile, last);
-  Buffer packed;
   if (natural == last) {
-    packed = packNarrow(tile, padded, last, flip);
-  } else {
-    Buffer across = packNarrow(tile, shape, natural, flip);
-    packed = allocate(elementOf(tile), padded, last, false);
-    transposeInto(across, packed, shape);
+    Buffer packed = packNarrow(tile, padded, last, flip);
+    clearFrom(packed, padded, last, shape[last]);
+    return asGroups(packed, last, b);
   }
-  clearFrom(packed, padded, last, shape[last]);
-  return asGroups(packed, last, b);
+  // Groups first, as of a right operand: to turn words is less work than to
+  // turn their parts.
+  auto turn = [&](auto &extents) {
+    std::swap(extents[last - 1], extents[last]);
+  };
+  Buffer narrow = packNarrow(tile, shape, natural, flip);
+  SmallVector<int64_t> columns(shape);
+  turn(columns), turn(narrow.strides);
+  int64_t group = groupOf(narrow.element);
+  SmallVector<int64_t> inGroups(shape);
+  inGroups[last] = depth / group;
+  turn(inGroups);
+  Buffer across = allocate(b.getI32Type(), inGroups, last, false);
+  interleaveInto(narrow, across, columns);
+  clearFrom(across, inGroups, last - 1, llvm::divideCeil(shape[last], group));
+  turn(inGroups), turn(across.strides);
+  padded[last] = depth / group;
+  Buffer packed = allocate(b.getI32Type(), padded, last, false);
+  transposeInto(across, packed, inGroups);
+  return packed;
 }
 
 /// The right operand, [.., depth / group, columns] with unit stride.
