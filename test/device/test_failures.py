@@ -57,7 +57,7 @@ def test_assertion_raises_at_a_later_launch():
     checked[(1,)](x, 4, BLOCK=4)
     with pytest.raises(tz.DeviceAssertionError, match="too large"):
         for _ in range(10000):
-            checked[(1,)](x, 0, BLOCK=4)
+            checked[(1,)](x, 4, BLOCK=4)
     tz.synchronize()
 
 

@@ -157,9 +157,12 @@ def device(runner: Runner, limit: float) -> str:
     command = [sys.executable, "-m", "pytest", "-v", "-rfEs", "--durations=10", "-p", "no:cacheprovider", "--tb=short"]
     if importlib.util.find_spec("pytest_timeout"):
         command += ["--timeout=60", "--timeout-method=thread"]
+    alone = list(command)
     if importlib.util.find_spec("xdist"):
         command += ["-n", str(min(4, runner.jobs)), "--max-worker-restart=20"]
-    problems = [runner.run("device", [*command, "test/device"], 0.6 * limit)]
+    timing = "test/device/test_timing.py"
+    problems = [runner.run("device", [*alone, timing], 0.2 * limit)] if (ROOT / timing).exists() else []
+    problems.append(runner.run("device", [*command, "test/device", f"--ignore={timing}"], 0.6 * limit))
     if any((ROOT / "test" / "python" / "kernels").glob("test_*.py")):
         left = limit - (time.monotonic() - start)
         problems.append(runner.run("device", [*command, "test/python/kernels", "-k", "cuda or hip"], left))
