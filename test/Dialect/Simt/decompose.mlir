@@ -313,3 +313,40 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
     return
   }
 }
+
+// -----
+
+// What other programs write may be something else for each thread that reads it: of a volatile load, one thread's value is everyone's, so that
+// all leave a loop at one time. Where each thread has elements of its own, and where nobody else writes, nothing is shared.
+#w = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], dims = [128]>
+
+module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @volatile
+  func.func @volatile(%p: !tile.ptr<i32>) attributes {tile.kernel} {
+    %c0 = arith.constant 0 : i32
+    // CHECK: scf.while
+    // CHECK-NEXT: %[[B:.*]] = simt.alloc 4
+    // CHECK-NEXT: %[[V:.*]] = tile.load %{{.*}} {isVolatile}
+    // CHECK-NEXT: simt.local_store %[[V]], %[[B]][] base 0 strides [] : i32
+    // CHECK-NEXT: %[[S:.*]] = simt.local_load %[[B]][] base 0 strides [] : i32
+    // CHECK-NEXT: arith.cmpi eq, %[[S]]
+    scf.while : () -> () {
+      %v = tile.load %p {isVolatile} : !tile.ptr<i32> -> i32
+      %wait = arith.cmpi eq, %v, %c0 : i32
+      scf.condition(%wait)
+    } do {
+      scf.yield
+    }
+    // CHECK-NOT: simt.alloc
+    %i = tile.arange 0 to 128 : tensor<128xi32, #w>
+    %q = tile.splat %p : !tile.ptr<i32> -> tensor<128x!tile.ptr<i32>, #w>
+    %a = tile.addptr %q, %i : tensor<128x!tile.ptr<i32>, #w>, tensor<128xi32, #w>
+    // CHECK: tile.load {{.*}} {isVolatile}
+    %x = tile.load %a {isVolatile} : tensor<128x!tile.ptr<i32>, #w> -> tensor<128xi32, #w>
+    %y = tile.load %p : !tile.ptr<i32> -> i32
+    %ys = tile.splat %y : i32 -> tensor<128xi32, #w>
+    %z = arith.addi %x, %ys : tensor<128xi32, #w>
+    tile.store %a, %z : tensor<128x!tile.ptr<i32>, #w>, tensor<128xi32, #w>
+    return
+  }
+}

@@ -202,6 +202,17 @@ int simt::bitsAlong(const LinearLayout &layout, llvm::StringRef in, int dim) {
   return count;
 }
 
+bool simt::hasCopies(Type type) {
+  LayoutAttr layout = getLayout(type);
+  if (!layout)
+    return true;
+  SmallVector<int32_t, 4> free = layout.getLayout().freeMasks();
+  for (auto [dim, mask] : llvm::zip(layout.getLayout().inDims(), free))
+    if (mask != 0 && dim.name != kRegister)
+      return true;
+  return false;
+}
+
 bool simt::isLinearReshape(Operation *op) {
   auto isPadded = [](Type type) {
     return llvm::any_of(tile::getShape(type), [](int64_t extent) {

@@ -66,7 +66,7 @@ private:
   void flip(tile::FlipOp op);
   void concat(tile::ConcatOp op);
   void reshape(tile::ReshapeOp op);
-  void shareResult(Operation *atomic);
+  void shareResult(Operation *access);
 
   /// A tile in memory, seen as a whole and as one row of a recurrence.
   struct Streamed {
@@ -658,20 +658,21 @@ void Decomposition::reshape(tile::ReshapeOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Atomics
+// Atomics and volatile loads
 //===----------------------------------------------------------------------===//
 
-/// One thread of those that hold an element updates memory; the others learn
-/// what it read.
-void Decomposition::shareResult(Operation *atomic) {
-  Value result = atomic->getResult(0);
+/// Of the threads that hold an element one knows what it read, and the others
+/// learn it: only that one updates memory, and memory that other programs write
+/// may be another's a moment later, on which a branch must not depend.
+void Decomposition::shareResult(Operation *access) {
+  Value result = access->getResult(0);
   if (result.use_empty())
     return;
-  ImplicitLocOpBuilder b(atomic->getLoc(), atomic);
+  ImplicitLocOpBuilder b(access->getLoc(), access);
   auto type = dyn_cast<RankedTensorType>(result.getType());
   Place place =
       type ? allocDense(b, type) : Place{alloc(b, 1, result.getType()), {}};
-  b.setInsertionPointAfter(atomic);
+  b.setInsertionPointAfter(access);
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : result.getUses())
     uses.push_back(&use);
@@ -704,7 +705,11 @@ void Decomposition::run(func::FuncOp kernel) {
         .Case<tile::ConcatOp>([&](auto each) { concat(each); })
         .Case<tile::ReshapeOp>([&](auto each) { reshape(each); })
         .Case<tile::AtomicRMWOp, tile::AtomicCASOp>(
-            [&](auto each) { shareResult(each); });
+            [&](auto each) { shareResult(each); })
+        .Case<tile::LoadOp>([&](auto each) {
+          if (each.getIsVolatile() && hasCopies(each.getType()))
+            shareResult(each);
+        });
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 
 #include "MemoryModel.h"
 
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -122,18 +124,6 @@ static bool areDisjoint(Operation *first, Operation *second) {
          a.getStrides() == b.getStrides() &&
          a.getSwizzleAttr() == b.getSwizzleAttr() &&
          a.getValue().getType() == b.getValue().getType();
-}
-
-/// Whether several threads hold one element.
-static bool hasCopies(Type type) {
-  LayoutAttr layout = getLayout(type);
-  if (!layout)
-    return true;
-  SmallVector<int32_t, 4> free = layout.getLayout().freeMasks();
-  for (auto [dim, mask] : llvm::zip(layout.getLayout().inDims(), free))
-    if (mask != 0 && dim.name != kRegister)
-      return true;
-  return false;
 }
 
 bool simt::conflict(const Access &earlier, const Access &later) {

@@ -107,6 +107,9 @@ std::optional<LinearLayout> resultLayout(mlir::Operation *op,
 /// Whether `bit`s of this input dimension move along `dim`.
 int bitsAlong(const LinearLayout &layout, llvm::StringRef in, int dim);
 
+/// Whether several threads hold one element of a value; all hold a scalar.
+bool hasCopies(mlir::Type type);
+
 /// Whether a reshape only renames elements of padded tiles: all extents are
 /// powers of two.
 bool isLinearReshape(mlir::Operation *op);
