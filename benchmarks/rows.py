@@ -41,6 +41,13 @@ _MATMUL_CONFIGS = [
 ]
 
 
+def _dot_instructions(assembly: str) -> str:
+    """Which instructions the products of a bf16 matmul were compiled to."""
+    if "tdpbf16ps" in assembly:
+        return "AMX"
+    return "AVX512-BF16" if "vdpbf16ps" in assembly else "widened"
+
+
 def matmul(rounds: int) -> list[Row]:
     """fp32 beside OpenBLAS and torch, bf16 beside our own fp32."""
     n = 1024
@@ -57,8 +64,9 @@ def matmul(rounds: int) -> list[Row]:
     ha, hb, hc = ta.bfloat16(), tb.bfloat16(), torch.empty(n, n, dtype=torch.bfloat16)
     half, note = fastest(lambda **config: _matmul(ha, hb, hc, **config), _MATMUL_CONFIGS)
     half()
+    way = _dot_instructions(K.matmul_kernel.asm["asm"])
     check("matmul bf16", hc, ha.double() @ hb.double(), 2e-2)
-    second = Row("matmul bf16 1024³", "≥ 0.7 × own fp32", 0.7, note=note)
+    second = Row(f"matmul bf16 1024³, {way}", "≥ 0.7 × own fp32", 0.7, note=note)
     second.times = measure({OURS: half, "own fp32": ours, "torch": lambda: torch.mm(ha, hb)}, rounds)
     second.ratio = second.times["own fp32"] / second.times[OURS]
     second.passed = second.ratio >= second.limit
