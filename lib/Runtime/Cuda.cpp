@@ -15,6 +15,7 @@
 namespace terrazzo::runtime {
 namespace {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names and types.
 #define CUDA_TYPE(name, type) using name = type;
 #define CUDA_CONSTANT(vendor, ours) constexpr int vendor = ours;
 #include "CudaSymbols.def"
@@ -52,6 +53,7 @@ struct CudaApi {
   gpu::Call<CUresult parameters> member{#symbol};
 #define CUDA_OPTIONAL_CALL CUDA_CALL
 #include "CudaSymbols.def"
+  // NOLINTEND(bugprone-macro-parentheses)
   int version = 0;
 
   explicit CudaApi(std::string_view option);
@@ -133,8 +135,8 @@ std::optional<Chip> parseChip(std::string_view text) {
     return std::nullopt;
   text.remove_prefix(kPrefix.size());
   Chip chip;
-  const char *end = text.data() + text.size();
-  auto [next, error] = std::from_chars(text.data(), end, chip.capability);
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [next, error] = std::from_chars(begin, end, chip.capability);
   if (error != std::errc() || end - next > 1 ||
       (next != end && *next != 'a' && *next != 'f'))
     return std::nullopt;

@@ -345,7 +345,7 @@ private:
       }
     }
     if (first)
-      throw *first;
+      throw Error(std::move(*first));
   }
 
   std::string ownName = Api::kDriver;

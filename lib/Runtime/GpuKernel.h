@@ -81,7 +81,7 @@ public:
         api.eventSynchronize(use.event);
     if (!isCapturing && isIdle())
       if (std::optional<Error> failure = take())
-        throw *failure;
+        throw Error(std::move(*failure));
     if (int code = action(&address))
       return code;
     setPending(true);
@@ -215,14 +215,15 @@ public:
                             unsigned(grid.z), threads, 1, 1, sharedBytes, queue,
                             const_cast<void **>(parameters), nullptr));
     };
-    int code = output ? output->launch(queue,
-                                       [&](typename Api::Pointer *address) {
-                                         void *all[kMaxParameters];
-                                         std::copy_n(args, count, all);
-                                         all[count] = address;
-                                         return submit(all);
-                                       })
-                      : submit(args);
+    int code = output
+                   ? output->launch(queue,
+                                    [&](typename Api::Pointer *address) {
+                                      void *all[kMaxParameters];
+                                      std::copy_n(args, count, all);
+                                      all[count] = static_cast<void *>(address);
+                                      return submit(all);
+                                    })
+                   : submit(args);
     if (code != kSuccess)
       failLaunch(code);
     device.recent.add(text);

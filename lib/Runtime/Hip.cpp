@@ -15,6 +15,7 @@
 namespace terrazzo::runtime {
 namespace {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names and types.
 #define HIP_TYPE(name, type) using name = type;
 #define HIP_CONSTANT(vendor, ours) constexpr int vendor = ours;
 #include "HipSymbols.def"
@@ -53,6 +54,7 @@ struct HipApi {
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   gpu::Call<const char *parameters> member{#symbol};
 #include "HipSymbols.def"
+  // NOLINTEND(bugprone-macro-parentheses)
   /// Fills in a struct whose layout depends on the version: see chipOf.
   gpu::Call<hipError_t(void *properties, int device)> getProperties{
       "hipGetDevicePropertiesR0600"},
