@@ -59,6 +59,7 @@ OPS |= {
     "part": "X[2:8, 1:9]", "gather": "tl.gather(x, i, 0)", "histogram": "tl.histogram(x, 8)", "dot": "tl.dot(X, Y)",
     "dot_acc": "tl.dot(X, Y, acc=tl.zeros((16, 16), tl.float32))", "dot_batched": "tl.dot(B, B)",
     "load": "tl.load(p)", "load_masked": "tl.load(p, mask=m, other=0)", "load_volatile": "tl.load(p, volatile=True)",
+    "load_volatile_scalar": "tl.load(q, volatile=True)",
     "load_cg": "tl.load(p, cache_modifier='.cg')", "load_last": "tl.load(p, eviction_policy='evict_last')",
     "load_first": "tl.load(p, eviction_policy='evict_first')", "load_scalar": "tl.load(q)",
     "full": "tl.full((8,), 1, x.dtype)",
