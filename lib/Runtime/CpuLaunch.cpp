@@ -163,11 +163,22 @@ void runChunks(Participant &self, const Clock::time_point *until) {
   launch.programsTimed.fetch_add(programs, std::memory_order_relaxed);
 }
 
+/// What generated code does at its end, for programs that left before: tile
+/// registers in use are saved in every switch of threads.
+void releaseTiles(const Artifact &artifact) {
+#if defined(__x86_64__)
+  if (artifact.chip.find("+amx-tile") != std::string::npos)
+    asm volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0xc0" ::: "memory");
+#endif
+}
+
 void Launch::participate(const Clock::time_point *until) noexcept {
   FloatMode mode;
   Participant self(*this);
   if (_setjmp(self.escape) == 0)
     runChunks(self, until);
+  else
+    releaseTiles(*program.artifact);
 }
 
 void Launch::recordFailure(uint32_t line, const int32_t (&pid)[3]) {

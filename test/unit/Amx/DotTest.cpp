@@ -249,6 +249,26 @@ TEST_P(Dot, takesTheInstructionsOfTheChip) {
   EXPECT_EQ(host.emulator->count(AmxOp::Tilestored), 3 * expected / 2);
 }
 
+TEST(AmxRelease, byProgramsThatFail) {
+  AmxHost host;
+  if (!host.emulator)
+    GTEST_SKIP() << "this processor has AMX and counts nothing";
+  std::string text = dotKernel({16, 16, 32}, "bf16");
+  text.replace(text.find("  return"), 0,
+               "  %no = arith.constant false\n"
+               "  tile.assert %no, \"no\" : i1\n");
+  auto kernel =
+      openDriver("cpu")->load(0, compileKernel(text, kWays[0].chip()));
+  std::vector<uint16_t> x(3 * 16 * 32), y(3 * 32 * 16);
+  std::vector<float> z(16 * 16);
+  void *xs = x.data(), *ys = y.data(), *zs = z.data();
+  int32_t steps = 3;
+  void *args[] = {&xs, &ys, &zs, &steps};
+  EXPECT_THROW(kernel->launch({}, nullptr, args, 4), Error);
+  EXPECT_EQ(host.emulator->count(AmxOp::Ldtilecfg), 1u);
+  EXPECT_EQ(host.emulator->count(AmxOp::Tilerelease), 1u);
+}
+
 TEST(AmxPermission, refusal) {
   AmxHost host;
   cpuHost().requestTileRegisters = [] { return EPERM; };
