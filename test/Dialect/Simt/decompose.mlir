@@ -199,6 +199,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 #row = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]], dims = [8, 8]>
 #tall = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]], dims = [16, 8]>
 #w = #simt.layout<register = [], lane = [[1], [2], [4], [0], [0]], warp = [[0], [0]], dims = [8]>
+#half = #simt.layout<register = [], lane = [[1], [2], [0], [0], [0]], warp = [[0], [0]], dims = [4]>
 #flat = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [0]], dims = [64]>
 
 module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
@@ -217,7 +218,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
     // CHECK: arith.minsi %{{.*}}, %c7
     // CHECK: %[[O:.*]] = arith.addi
     // CHECK-NEXT: simt.local_load %[[B]][%[[O]]] base 0 strides [-2] : tensor<4xf32
-    %s = tile.slice %x[%i, %j] [1, 4] strides [1, -2] dropped [0] : tensor<7x8xf32, #row> -> tensor<4xf32, #w>
+    %s = tile.slice %x[%i, %j] [1, 4] strides [1, -2] dropped [0] : tensor<7x8xf32, #row> -> tensor<4xf32, #half>
     // The other way round the part is stored over the whole.
     // CHECK: simt.local_store %[[X]], %[[C:.*]][] base 0 strides [8, 1]
     // CHECK: simt.local_store %[[P]], %[[C]][%{{.*}}] base 0 strides [1] : tensor<8xf32

@@ -108,11 +108,12 @@ func.func @local_gather_c1_layout(%i: tensor<2x2xi32, #t>) {
 // -----
 
 #l = #simt.layout<register = [], lane = [[1]], warp = [], dims = [2]>
+#o = #simt.layout<register = [], lane = [[0]], warp = [], dims = [1]>
 
-func.func @local_gather_c1_shape(%i: tensor<1xi32, #l>) {
+func.func @local_gather_c1_shape(%i: tensor<1xi32, #o>) {
   %b = simt.alloc 16
   // expected-error @below {{'simt.local_gather' op needs one stride a dimension, and indices with the shape and layout of the result}}
-  %x = simt.local_gather %b[%i], 0 extent 2 strides [1] : tensor<1xi32, #l> -> tensor<2xf32, #l>
+  %x = simt.local_gather %b[%i], 0 extent 2 strides [1] : tensor<1xi32, #o> -> tensor<2xf32, #l>
   return
 }
 
@@ -135,3 +136,27 @@ func.func @local_gather_c1_shape(%i: tensor<1xi32, #l>) {
 
 // expected-error @below {{lane}}
 #l = #simt.layout<lane = [[1]], lane = [[2]], dims = [4]>
+
+// -----
+
+// A layout says where each element of its tile is, padded extents included.
+// expected-error @+1 {{a layout for a tile of extents [96] has dims [128], got [64]}}
+func.func @layout_dims(%x: tensor<96xf32, #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a tile's layout has the inputs register, lane and warp, got offset}}
+func.func @layout_inputs(%x: tensor<2xf32, #simt.layout<offset = [[1]], dims = [2]>>) {
+  return
+}
+
+// -----
+
+// Passes must see where a buffer is.
+func.func @local_load_c2(%b: !simt.buffer) {
+  // expected-error @+1 {{needs buffers that are results of simt.alloc}}
+  %x = simt.local_load %b[] base 0 strides [] : f32
+  return
+}

@@ -134,6 +134,28 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << "]>";
 }
 
+LogicalResult LayoutAttr::verifyEncoding(
+    ArrayRef<int64_t> shape, Type,
+    llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  const layout::LinearLayout &layout = getLayout();
+  for (const layout::Dim &in : layout.inDims())
+    if (in.name != kRegister && in.name != kLane && in.name != kWarp)
+      return emitError() << "a tile's layout has the inputs register, lane and "
+                            "warp, got "
+                         << in.name;
+  if (ArrayRef<int32_t>(layout.outShape()) !=
+      ArrayRef<int32_t>(paddedShape(shape))) {
+    InFlightDiagnostic diag = emitError() << "a layout for a tile of extents [";
+    llvm::interleaveComma(shape, diag);
+    diag << "] has dims [";
+    llvm::interleaveComma(paddedShape(shape), diag);
+    diag << "], got [";
+    llvm::interleaveComma(layout.outShape(), diag);
+    return diag << "]";
+  }
+  return success();
+}
+
 LayoutAttr simt::getLayout(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   return tile ? dyn_cast_or_null<LayoutAttr>(tile.getEncoding()) : LayoutAttr();
@@ -199,17 +221,47 @@ static LogicalResult verifyAddress(Operation *op, Type type,
   return success();
 }
 
+/// Passes ask where a buffer is, so it must be plain to see.
+static LogicalResult verifyBuffer(Operation *op, Value buffer) {
+  if (!buffer.getDefiningOp<AllocOp>()) // local_*_c2
+    return op->emitOpError("needs buffers that are results of simt.alloc");
+  return success();
+}
+
 LogicalResult LocalStoreOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
   return verifyAddress(*this, getValue().getType(), getStrides(),
                        getSwizzleAttr());
 }
 
 LogicalResult LocalLoadOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
   return verifyAddress(*this, getResult().getType(), getStrides(),
                        getSwizzleAttr());
 }
 
+LogicalResult LocalCountOp::verify() {
+  return verifyBuffer(*this, getBuffer());
+}
+
+LogicalResult LocalDotOp::verify() {
+  if (failed(verifyBuffer(*this, getLhs())) ||
+      failed(verifyBuffer(*this, getRhs())))
+    return failure();
+  size_t rank = tile::getShape(getAcc().getType()).size();
+  if (getLhsStrides().size() != rank ||
+      getRhsStrides().size() != rank) // local_dot_c1
+    return emitOpError("needs one stride a dimension of the factors, got ")
+           << getLhsStrides().size() << " and " << getRhsStrides().size()
+           << " for rank " << rank;
+  return success();
+}
+
 LogicalResult LocalGatherOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
   auto indices = getIndices().getType(), result = getResult().getType();
   if (getStrides().size() != static_cast<size_t>(result.getRank()) ||
       indices.getShape() != result.getShape() ||

@@ -7,6 +7,7 @@
 #define TERRAZZO_DIALECT_SIMT_IR_SIMT_H
 
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Layout/LinearLayout.h"
 

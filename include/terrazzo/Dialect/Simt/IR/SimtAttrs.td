@@ -8,10 +8,11 @@
 #define TERRAZZO_DIALECT_SIMT_IR_SIMTATTRS
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/IR/EnumAttr.td"
 include "terrazzo/Dialect/Simt/IR/SimtDialect.td"
 
-def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
+def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
   let summary = "A linear layout: which element each register of each lane of each warp holds";
   let description = [{
@@ -23,7 +24,6 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout"> {
   }];
   let parameters = (ins "::terrazzo::layout::LinearLayout":$layout);
   let hasCustomAssemblyFormat = 1;
-  let skipDefaultBuilders = 0;
 }
 
 #endif

@@ -92,7 +92,8 @@ def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Sim
     what the op, and others alike but for value and offset, write with different offsets does not overlap.
 
     Constraints:
-    * (C1) there is one stride a dimension, or a swizzle.
+    * (C1) there is one stride a dimension, or a swizzle;
+    * (C2) the buffer is the result of a `simt.alloc`.
   }];
   let arguments = (ins Tile_Value:$value, Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base,
                        DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, UnitAttr:$disjoint);
@@ -108,7 +109,8 @@ def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [MemoryEffects<[MemRead<Simt_S
     Elements beyond the shape are not read.
 
     Constraints:
-    * (C1) there is one stride a dimension, or a swizzle.
+    * (C1) there is one stride a dimension, or a swizzle;
+    * (C2) the buffer is the result of a `simt.alloc`.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base, DenseI32ArrayAttr:$strides,
                        OptionalAttr<Simt_LayoutAttr>:$swizzle);
@@ -126,7 +128,8 @@ def Simt_LocalGatherOp : Simt_Op<"local_gather", [MemoryEffects<[MemRead<Simt_Sh
     gives an undefined element and no fault.
 
     Constraints:
-    * (C1) there is one stride a dimension, indices and result have one shape and layout.
+    * (C1) there is one stride a dimension, indices and result have one shape and layout;
+    * (C2) the buffer is the result of a `simt.alloc`.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, I32Attr:$axis, I32Attr:$extent,
                        DenseI32ArrayAttr:$strides);
@@ -141,9 +144,13 @@ def Simt_LocalCountOp : Simt_Op<"local_count", [MemoryEffects<[MemRead<Simt_Shar
   let summary = "Adds one to the i32 counters of a buffer that the elements name, atomically";
   let description = [{
     Elements outside `[0, bins)`, elements whose mask is false, copies and elements beyond the shape do not count.
+
+    Constraints:
+    * (C2) the buffer is the result of a `simt.alloc`.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_BoolTile>:$mask, I32Attr:$bins);
   let assemblyFormat = "$buffer `[` $indices `]` (`mask` $mask^ `:` type($mask))? `,` $bins attr-dict `:` type($indices)";
+  let hasVerifier = 1;
 }
 
 def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
@@ -152,6 +159,10 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
     As `tile.dot`. `lhs` and `rhs` are buffers with one stride for each dimension ([batch,] M, K and [batch,] K, N) of elements of
     `lhsType` and `rhsType`; `depth` is K. For each element the products are added in the order of k, by fused
     multiply-add where the type of `acc` is a float of 32 bits or more.
+
+    Constraints:
+    * (C1) there is one stride a dimension of the factors;
+    * (C2) both buffers are results of a `simt.alloc`.
   }];
   let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, TypeAttr:$lhsType, TypeAttr:$rhsType,
                        I32Attr:$depth, DenseI32ArrayAttr:$lhsStrides, DenseI32ArrayAttr:$rhsStrides,
@@ -160,6 +171,7 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
   let assemblyFormat = [{
     $lhs `:` $lhsType $lhsStrides `,` $rhs `:` $rhsType $rhsStrides `,` $acc `depth` $depth attr-dict `:` type($acc) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
