@@ -455,21 +455,9 @@ static void setHook(PyObject *&hook, const pybind11::object &value) {
   hook = value.is_none() ? nullptr : pybind11::object(value).release().ptr();
 }
 
-void bindDispatcher(pybind11::module_ &module) {
+/// Where launches go.
+static void bindPlaces(pybind11::module_ &module) {
   namespace py = pybind11;
-  launcherType =
-      reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&launcherSpec));
-  PyObject *dispatcherType = PyType_FromSpec(&dispatcherSpec);
-  if (!launcherType || !dispatcherType)
-    throw py::error_already_set();
-  module.attr("Dispatcher") = py::reinterpret_steal<py::object>(dispatcherType);
-  module.attr("Launcher") = py::reinterpret_borrow<py::object>(
-      reinterpret_cast<PyObject *>(launcherType));
-  py::object main = py::module_::import("threading").attr("main_thread")();
-  process.mainThread = main.attr("ident").cast<unsigned long>();
-  module.def(
-      "set_configuration", [](uint64_t word) { process.configuration = word; },
-      "Sets the word that is part of every key.");
   module.def(
       "set_target",
       [](const std::string &target, uint32_t word) {
@@ -508,6 +496,24 @@ void bindDispatcher(pybind11::module_ &module) {
       },
       "(how many launches there were on GPUs, target, device and stream of "
       "the last one).");
+}
+
+void bindDispatcher(pybind11::module_ &module) {
+  namespace py = pybind11;
+  launcherType =
+      reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&launcherSpec));
+  PyObject *dispatcherType = PyType_FromSpec(&dispatcherSpec);
+  if (!launcherType || !dispatcherType)
+    throw py::error_already_set();
+  module.attr("Dispatcher") = py::reinterpret_steal<py::object>(dispatcherType);
+  module.attr("Launcher") = py::reinterpret_borrow<py::object>(
+      reinterpret_cast<PyObject *>(launcherType));
+  py::object main = py::module_::import("threading").attr("main_thread")();
+  process.mainThread = main.attr("ident").cast<unsigned long>();
+  module.def(
+      "set_configuration", [](uint64_t word) { process.configuration = word; },
+      "Sets the word that is part of every key.");
+  bindPlaces(module);
   module.def(
       "make_dlpack",
       [](const py::object &owner, uintptr_t address, int code, int bits,

@@ -86,15 +86,20 @@ CodeGen::CodeGen(ModuleOp module)
 
 CodeGen::~CodeGen() = default;
 
+/// Never frees what half-done passes may still refer to.
+template <typename T>
+static void abandon(std::unique_ptr<T> &owned) {
+  [[maybe_unused]] T *leaked = owned.release();
+}
+
 LogicalResult CodeGen::guarded(llvm::function_ref<void()> work) {
   std::string message;
   reported = false;
   if (survives(work, message))
     return failure(reported);
-  // Half-done passes still refer to these.
-  (void)llvmModule.release();
-  (void)machine.release();
-  (void)context.release();
+  abandon(llvmModule);
+  abandon(machine);
+  abandon(context);
   return source.emitError("code generation failed: ") << message;
 }
 
@@ -168,7 +173,7 @@ FailureOr<std::string> CodeGen::generateFromCopy(llvm::CodeGenFileType type) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
   FailureOr<std::string> result = generate(*copy, type);
   if (!llvmModule) // Given up: see guarded().
-    (void)copy.release();
+    abandon(copy);
   return result;
 }
 

@@ -238,6 +238,91 @@ void Plan::resolveReaders() {
 // The rounds
 //===----------------------------------------------------------------------===//
 
+/// Puts values in the order (index ^ difference) in lanes where `bit` is set.
+static void exchange(ImplicitLocOpBuilder &b, Registers &values, Value bit,
+                     uint32_t difference) {
+  Registers before = values;
+  for (uint32_t i = 0; i < values.size(); ++i)
+    if (before[i] && before[i ^ difference] &&
+        before[i] != before[i ^ difference])
+      values[i] =
+          arith::SelectOp::create(b, bit, before[i ^ difference], before[i]);
+}
+
+struct Lowering::Rounds {
+  Rounds(Lowering &l, const Plan &plan, ArrayRef<Value> source)
+      : l(l), plan(plan), values(source) {}
+
+  Lowering &l;
+  const Plan &plan;
+  Registers values; ///< what each round sends
+  Value reads;      ///< the lane to read; null if it is this one
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, Value> known;
+
+  void sortValues();
+  void setReads();
+  Value shuffled(uint32_t reg, uint32_t lane);
+  Value picked(uint32_t reg, uint32_t lane, size_t bit);
+  Value received(uint32_t round);
+};
+
+/// Puts the registers in the order of the rounds.
+void Lowering::Rounds::sortValues() {
+  for (auto [bit, place] : llvm::enumerate(plan.warps))
+    if (uint32_t offer = place.reg ^ plan.offered(place.lane))
+      exchange(l.b, values,
+               l.negated(l.areClear(l.warpId(), uint32_t{1} << bit)), offer);
+  for (auto [bit, offer] : llvm::enumerate(plan.offers))
+    if (offer)
+      exchange(l.b, values, l.laneBit(bit), offer);
+}
+
+void Lowering::Rounds::setReads() {
+  SmallVector<int32_t> laneReads(plan.reads.begin(), plan.reads.end()),
+      warpReads;
+  for (const Place &place : plan.warps)
+    warpReads.push_back(static_cast<int32_t>(place.lane));
+  bool isOwn = llvm::all_of(llvm::enumerate(plan.reads),
+                            [](auto entry) {
+                              return entry.value() == uint32_t{1}
+                                                          << entry.index();
+                            }) &&
+               llvm::all_of(warpReads, [](int32_t lane) { return lane == 0; });
+  if (isOwn)
+    return;
+  reads = l.threadPart(laneReads, warpReads, false);
+  if (!reads)
+    reads = l.i32(0);
+}
+
+/// Register `reg` of the lane that is `lane` away from the one to read.
+Value Lowering::Rounds::shuffled(uint32_t reg, uint32_t lane) {
+  Value &slot = known[{reg, lane}];
+  if (!slot && !reads)
+    slot = lane ? l.shuffleXor(values[reg], static_cast<int32_t>(lane))
+                : values[reg];
+  else if (!slot)
+    slot = l.shuffleIndex(values[reg],
+                          lane ? l.exclusiveOr(reads, l.i32(lane)) : reads);
+  return slot;
+}
+
+/// Where readers of one lane want different registers, each reads them all.
+Value Lowering::Rounds::picked(uint32_t reg, uint32_t lane, size_t bit) {
+  while (bit < plan.picks.size() && plan.picks[bit] == 0)
+    ++bit;
+  if (bit == plan.picks.size())
+    return shuffled(reg, lane);
+  Value no = picked(reg, lane, bit + 1);
+  Value yes = picked(reg ^ plan.picks[bit], lane, bit + 1);
+  return arith::SelectOp::create(l.b, l.laneBit(bit), yes, no);
+}
+
+Value Lowering::Rounds::received(uint32_t round) {
+  Place source = plan.source(round);
+  return picked(source.reg ^ plan.offered(source.lane), source.lane, 0);
+}
+
 LogicalResult Lowering::lowerConvertLayout(simt::ConvertLayoutOp op) {
   Distribution &from = distribution(op.getSource().getType());
   Distribution &to = distribution(op.getType());
@@ -246,67 +331,15 @@ LogicalResult Lowering::lowerConvertLayout(simt::ConvertLayoutOp op) {
     return op.emitOpError("expected a conversion within warps, found ")
            << op.getSource().getType() << " to " << op.getType();
 
-  // Values in the order (index ^ difference) in lanes where `bit` is set.
-  auto exchange = [&](Registers &values, Value bit, uint32_t difference) {
-    Registers before = values;
-    for (uint32_t i = 0; i < values.size(); ++i)
-      if (before[i] && before[i ^ difference] &&
-          before[i] != before[i ^ difference])
-        values[i] =
-            arith::SelectOp::create(b, bit, before[i ^ difference], before[i]);
-  };
-  Registers values(registersOf(op.getSource()));
-  SmallVector<int32_t> warpReads;
-  for (auto [bit, place] : llvm::enumerate(plan->warps)) {
-    warpReads.push_back(static_cast<int32_t>(place.lane));
-    if (uint32_t offer = place.reg ^ plan->offered(place.lane))
-      exchange(values, negated(areClear(warpId(), uint32_t{1} << bit)), offer);
-  }
-  for (auto [bit, offer] : llvm::enumerate(plan->offers))
-    if (offer)
-      exchange(values, laneBit(bit), offer);
-
-  SmallVector<int32_t> laneReads(plan->reads.begin(), plan->reads.end());
-  bool isXor = llvm::all_of(llvm::enumerate(plan->reads),
-                            [](auto entry) {
-                              return entry.value() == uint32_t{1}
-                                                          << entry.index();
-                            }) &&
-               llvm::all_of(warpReads, [](int32_t lane) { return lane == 0; });
-  Value reads = isXor ? Value() : threadPart(laneReads, warpReads, false);
-  if (!isXor && !reads)
-    reads = i32(0);
-  llvm::DenseMap<std::pair<uint32_t, uint32_t>, Value> rounds;
-  auto shuffled = [&](uint32_t reg, uint32_t lane) {
-    Value &slot = rounds[{reg, lane}];
-    if (!slot && isXor)
-      slot = lane ? shuffleXor(values[reg], static_cast<int32_t>(lane))
-                  : values[reg];
-    else if (!slot)
-      slot = shuffleIndex(values[reg],
-                          lane ? exclusiveOr(reads, i32(lane)) : reads);
-    return slot;
-  };
-  // Where readers of one lane want different registers, each reads them all.
-  auto picked = [&](auto &&self, uint32_t reg, uint32_t lane,
-                    size_t bit) -> Value {
-    while (bit < plan->picks.size() && plan->picks[bit] == 0)
-      ++bit;
-    if (bit == plan->picks.size())
-      return shuffled(reg, lane);
-    Value no = self(self, reg, lane, bit + 1);
-    Value yes = self(self, reg ^ plan->picks[bit], lane, bit + 1);
-    return arith::SelectOp::create(b, laneBit(bit), yes, no);
-  };
-  Registers received(to.numRegisters());
-  for (uint32_t round = 0; round < to.numRegisters(); ++round) {
-    Place source = plan->source(round);
-    received[round] =
-        picked(picked, source.reg ^ plan->offered(source.lane), source.lane, 0);
-  }
+  Rounds rounds(*this, *plan, registersOf(op.getSource()));
+  rounds.sortValues();
+  rounds.setReads();
+  Registers received;
+  for (uint32_t round = 0; round < to.numRegisters(); ++round)
+    received.push_back(rounds.received(round));
   for (auto [bit, turn] : llvm::enumerate(plan->turn))
     if (turn)
-      exchange(received, laneBit(bit), turn);
+      exchange(b, received, laneBit(bit), turn);
   setEach(op.getResult(), [&](uint32_t r) { return received[r]; });
   return success();
 }

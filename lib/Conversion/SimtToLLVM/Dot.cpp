@@ -76,60 +76,70 @@ FailureOr<Lowering::Factor> Lowering::factor(simt::LocalDotOp op, bool isLhs) {
   strides[isLhs ? rank - 2 : rank - 1] = given[isLhs ? rank - 2 : rank - 1];
   f.stride = given[isLhs ? rank - 1 : rank - 2];
   addressTile(*a, type, strides);
-  int64_t bytes = simt::elementBytes(f.element);
   bool isPadded = false;
   for (int64_t dim = 0; dim < rank; ++dim)
     isPadded |= strides[dim] != 0 &&
                 type.getDimSize(dim) != int64_t{1} << d.outBits[dim];
   f.rowOf.assign(d.numRegisters(), 0);
-  if (isPadded || a->mode == Addressing::Coordinates) {
-    // Beyond the shape any element will do.
-    if (f.stride == 1)
-      f.widthAlongK = commonDivisor(strides, 16 / bytes);
-    llvm::DenseMap<uint64_t, unsigned> known;
-    for (uint32_t r : d.unique) {
-      Coords coords(d.coords[r]);
-      for (int64_t dim = 0; dim < rank; ++dim)
-        if (strides[dim] == 0)
-          coords[dim] = 0;
-      auto [it, isNew] = known.try_emplace(d.pack(coords), f.rows.size());
-      f.rowOf[r] = it->second;
-      if (!isNew)
+  if (isPadded || a->mode == Addressing::Coordinates)
+    setCheckedRows(f, *a, type, strides);
+  else
+    setRows(f, *a, type);
+  return f;
+}
+
+void Lowering::setCheckedRows(Factor &f, const Addressing &a,
+                              RankedTensorType type,
+                              ArrayRef<int32_t> strides) {
+  Distribution &d = distribution(type);
+  // Beyond the shape any element will do.
+  if (f.stride == 1)
+    f.widthAlongK = commonDivisor(strides, 16 / simt::elementBytes(f.element));
+  llvm::DenseMap<uint64_t, unsigned> known;
+  for (uint32_t r : d.unique) {
+    Coords coords(d.coords[r]);
+    for (int64_t dim = 0; dim < d.rank(); ++dim)
+      if (strides[dim] == 0)
+        coords[dim] = 0;
+    auto [it, isNew] = known.try_emplace(d.pack(coords), f.rows.size());
+    f.rowOf[r] = it->second;
+    if (!isNew)
+      continue;
+    Value index;
+    for (int64_t dim = 0; dim < d.rank(); ++dim) {
+      if (strides[dim] == 0)
         continue;
-      Value index;
-      for (int64_t dim = 0; dim < rank; ++dim) {
-        if (strides[dim] == 0)
-          continue;
-        Value part = arith::MinUIOp::create(b, coordinate(d, r, dim),
-                                            i32(type.getDimSize(dim) - 1));
-        part = arith::MulIOp::create(b, part, i32(strides[dim]));
-        index = add(index, part);
-      }
-      f.rows.push_back({static_cast<unsigned>(f.origins.size()), 0});
-      f.origins.push_back(
-          index ? pointerTo(f.storage, a->base, LLVM::GEPArg(index)) : a->base);
+      Value part = arith::MinUIOp::create(b, coordinate(d, r, dim),
+                                          i32(type.getDimSize(dim) - 1));
+      part = arith::MulIOp::create(b, part, i32(strides[dim]));
+      index = add(index, part);
     }
-    return f;
+    f.rows.push_back({static_cast<unsigned>(f.origins.size()), 0});
+    f.origins.push_back(
+        index ? pointerTo(f.storage, a.base, LLVM::GEPArg(index)) : a.base);
   }
-  f.origins.push_back(a->threadBase);
+}
+
+void Lowering::setRows(Factor &f, const Addressing &a, RankedTensorType type) {
+  int64_t bytes = simt::elementBytes(f.element);
+  f.origins.push_back(a.threadBase);
   if (f.stride == 1) {
-    f.widthAlongK = commonDivisor(a->registers, 16 / bytes);
-    f.widthAlongK = commonDivisor(a->lanes, f.widthAlongK);
-    f.widthAlongK = commonDivisor(a->warps, f.widthAlongK);
+    f.widthAlongK = commonDivisor(a.registers, 16 / bytes);
+    f.widthAlongK = commonDivisor(a.lanes, f.widthAlongK);
+    f.widthAlongK = commonDivisor(a.warps, f.widthAlongK);
   } else {
     auto group =
-        static_cast<int64_t>(size_t{1} << chooseGroup(*a, type, bytes).size());
+        static_cast<int64_t>(size_t{1} << chooseGroup(a, type, bytes).size());
     f.widthAcross = commonDivisor(f.stride, group);
   }
   llvm::DenseMap<int32_t, unsigned> known;
-  for (uint32_t r : d.unique) {
-    int32_t offset = a->own(r);
+  for (uint32_t r : distribution(type).unique) {
+    int32_t offset = a.own(r);
     auto [it, isNew] = known.try_emplace(offset, f.rows.size());
     f.rowOf[r] = it->second;
     if (isNew)
       f.rows.push_back({0, offset});
   }
-  return f;
 }
 
 /// Reads all rows for `unroll` steps from `k` on: `out[row][step]`.

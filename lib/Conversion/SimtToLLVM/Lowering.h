@@ -62,6 +62,10 @@ struct Distribution {
   bool hasThread = false;                   ///< whether `thread` is computed
 
 private:
+  /// Fills in what there is for each register; `same[i]` has the same part as
+  /// register bit `i`.
+  void enumerateRegisters(llvm::ArrayRef<uint32_t> same);
+
   llvm::DenseMap<uint64_t, uint32_t> byCoords;
 };
 
@@ -229,6 +233,7 @@ private:
 
   //===--- ConvertLayout.cpp
   //-----------------------------------------------===//
+  struct Rounds;
   llvm::LogicalResult lowerConvertLayout(simt::ConvertLayoutOp op);
   llvm::SmallVector<mlir::Value, 2> splitToWords(mlir::Value value);
   mlir::Value fromWords(mlir::ValueRange words, mlir::Type type);
@@ -252,6 +257,9 @@ private:
   /// One for each bit of the axis; fails unless there is one.
   llvm::FailureOr<llvm::SmallVector<AxisBit>>
   axisBits(mlir::Operation *op, Distribution &d, int64_t axis);
+  /// Which of them a reduction combines, in order.
+  llvm::SmallVector<unsigned> combineOrder(llvm::ArrayRef<AxisBit> bits,
+                                           bool commutative) const;
   llvm::LogicalResult lowerReduce(mlir::Operation *op, mlir::Region &region,
                                   int64_t axis, bool commutative,
                                   bool keepsAxis);
@@ -277,6 +285,11 @@ private:
   //--------------------------------------------------------===//
   struct Factor;
   llvm::FailureOr<Factor> factor(simt::LocalDotOp op, bool isLhs);
+  /// The rows where elements beyond the shape have to be kept inside.
+  void setCheckedRows(Factor &f, const Addressing &a,
+                      mlir::RankedTensorType type,
+                      llvm::ArrayRef<int32_t> strides);
+  void setRows(Factor &f, const Addressing &a, mlir::RankedTensorType type);
   void loadFactor(const Factor &f, mlir::Value k, int64_t unroll,
                   mlir::Type compute, bool isUnsigned,
                   llvm::SmallVectorImpl<llvm::SmallVector<mlir::Value>> &out);

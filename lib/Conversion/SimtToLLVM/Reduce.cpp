@@ -195,6 +195,27 @@ LogicalResult Lowering::setReduced(Operation *op, int64_t axis, bool keepsAxis,
   return success();
 }
 
+SmallVector<unsigned> Lowering::combineOrder(ArrayRef<AxisBit> bits,
+                                             bool commutative) const {
+  SmallVector<unsigned> order;
+  auto append = [&](AxisBit::Kind kind) {
+    for (unsigned i = bits.size(); i-- > 0;)
+      if (bits[i].kind == kind)
+        order.push_back(i);
+  };
+  if (commutative && !machine.strict) {
+    append(AxisBit::Register);
+    append(AxisBit::Lane);
+    return order;
+  }
+  for (unsigned i = 0; i < bits.size(); ++i) {
+    unsigned place = commutative ? bits.size() - 1 - i : i;
+    if (bits[place].kind != AxisBit::Warp)
+      order.push_back(place);
+  }
+  return order;
+}
+
 LogicalResult Lowering::lowerReduce(Operation *op, Region &region, int64_t axis,
                                     bool commutative, bool keepsAxis) {
   if (failed(checkOneLayout(op, op->getOperands())))
@@ -204,23 +225,7 @@ LogicalResult Lowering::lowerReduce(Operation *op, Region &region, int64_t axis,
   FailureOr<SmallVector<AxisBit>> bits = axisBits(op, d, axis);
   if (failed(bits))
     return failure();
-  // Which bits to combine, in order.
-  SmallVector<unsigned> order;
-  auto append = [&](AxisBit::Kind kind) {
-    for (unsigned i = bits->size(); i-- > 0;)
-      if ((*bits)[i].kind == kind)
-        order.push_back(i);
-  };
-  if (commutative && !machine.strict) {
-    append(AxisBit::Register);
-    append(AxisBit::Lane);
-  } else {
-    for (unsigned i = 0; i < bits->size(); ++i) {
-      unsigned place = commutative ? bits->size() - 1 - i : i;
-      if ((*bits)[place].kind != AxisBit::Warp)
-        order.push_back(place);
-    }
-  }
+  SmallVector<unsigned> order = combineOrder(*bits, commutative);
   if (!keepsAxis && order.size() != bits->size())
     return op->emitOpError("expected the axis within a warp, found it across "
                            "warps: the reduction should have been decomposed");

@@ -65,6 +65,8 @@ struct Lowering::Scan {
   Prefixes exclusiveInRegisters(size_t segment, const Rows &values);
   Prefixes exclusiveInLanes(size_t segment, const Rows &values);
   Rows run(const Rows &values);
+  std::pair<uint32_t, uint32_t> registerAndLane(uint32_t position) const;
+  std::pair<Value, Value> laneAt(uint32_t mask, uint32_t place);
   Rows fold(const Rows &values);
 };
 
@@ -282,6 +284,32 @@ Lowering::Rows Lowering::Scan::run(const Rows &values) {
   return out;
 }
 
+/// The index bits of a position along the axis.
+std::pair<uint32_t, uint32_t>
+Lowering::Scan::registerAndLane(uint32_t position) const {
+  uint32_t reg = 0, lane = 0;
+  for (const Segment &segment : segments) {
+    uint32_t at = place(segment, position & (segment.size() - 1));
+    (segment.isLanes ? lane : reg) |= at;
+    position /= segment.size();
+  }
+  return {reg, lane};
+}
+
+/// The lane of this one's row that has these bits of `mask`, and whether it is
+/// this one.
+std::pair<Value, Value> Lowering::Scan::laneAt(uint32_t mask, uint32_t place) {
+  Value lane = l.laneId(), isHere;
+  l.atEntry([&] {
+    Value inside = arith::AndIOp::create(b, lane, l.i32(int64_t{mask}));
+    isHere = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inside,
+                                   l.i32(int64_t{place}));
+    lane = arith::AndIOp::create(b, lane, l.i32(~static_cast<int32_t>(mask)));
+    lane = arith::OrIOp::create(b, lane, l.i32(int64_t{place}));
+  });
+  return {lane, isHere};
+}
+
 /// The left fold, position by position.
 Lowering::Rows Lowering::Scan::fold(const Rows &values) {
   uint32_t registerMask = 0, laneMask = 0, positions = 1;
@@ -291,21 +319,8 @@ Lowering::Rows Lowering::Scan::fold(const Rows &values) {
   }
   Rows out, carried;
   for (uint32_t position = 0; position < positions; ++position) {
-    uint32_t reg = 0, lane = 0, rest = position;
-    for (const Segment &segment : segments) {
-      uint32_t at = place(segment, rest & (segment.size() - 1));
-      (segment.isLanes ? lane : reg) |= at;
-      rest /= segment.size();
-    }
-    Value source = l.laneId(), isHere;
-    l.atEntry([&] {
-      Value inside = arith::AndIOp::create(b, source, l.i32(int64_t{laneMask}));
-      isHere = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, inside,
-                                     l.i32(int64_t{lane}));
-      source = arith::AndIOp::create(b, source,
-                                     l.i32(~static_cast<int32_t>(laneMask)));
-      source = arith::OrIOp::create(b, source, l.i32(int64_t{lane}));
-    });
+    auto [reg, lane] = registerAndLane(position);
+    auto [source, isHere] = laneAt(laneMask, lane);
     for (uint32_t row : order) {
       if (row & registerMask)
         continue;
@@ -319,9 +334,8 @@ Lowering::Rows Lowering::Scan::fold(const Rows &values) {
         it->second = l.select(isHere, value, it->second);
       // Lanes of the next position need it; those of this one have it.
       carried[row] = value;
-      bool leavesLane = !segments.front().isLanes
-                            ? (position + 1) % segments.front().size() == 0
-                            : true;
+      bool leavesLane = segments.front().isLanes ||
+                        (position + 1) % segments.front().size() == 0;
       if (leavesLane && position + 1 != positions)
         carried[row] = shuffled(value, source);
     }

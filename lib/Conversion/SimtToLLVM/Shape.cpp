@@ -99,23 +99,29 @@ LogicalResult Lowering::lowerShape(Operation *op) {
   });
 }
 
+/// Takes the last extent off; 1 if there is none.
+static int64_t takeLast(ArrayRef<int64_t> &extents) {
+  if (extents.empty())
+    return 1;
+  int64_t last = extents.back();
+  extents = extents.drop_back();
+  return last;
+}
+
 /// Whether row-major positions in two shapes are the same bits: extents but the
 /// first of each group of dimensions that correspond are powers of two.
 static bool isReshapeOfBits(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-  int64_t i = static_cast<int64_t>(from.size()) - 1,
-          j = static_cast<int64_t>(to.size()) - 1;
-  while (i >= 0 || j >= 0) {
-    int64_t left = i >= 0 ? from[i--] : 1, right = j >= 0 ? to[j--] : 1;
+  while (!from.empty() || !to.empty()) {
+    int64_t left = takeLast(from), right = takeLast(to);
     int64_t lastLeft = left, lastRight = right;
     while (left != right) {
       bool growLeft = left < right;
-      if (growLeft ? i < 0 : j < 0)
-        return false;
-      // What is not the group's first extent has to be a power of two.
+      ArrayRef<int64_t> &rest = growLeft ? from : to;
       int64_t &last = growLeft ? lastLeft : lastRight;
-      if (!llvm::isPowerOf2_64(last))
+      // What is not the group's first extent has to be a power of two.
+      if (rest.empty() || !llvm::isPowerOf2_64(last))
         return false;
-      last = growLeft ? from[i--] : to[j--];
+      last = takeLast(rest);
       (growLeft ? left : right) *= last;
     }
   }

@@ -83,7 +83,10 @@ Distribution::Distribution(const layout::LinearLayout &layout)
   bitsOf(registers, registerMask, freeRegisters, true);
   bitsOf(lanes, threadMask, freeLanes, false);
   bitsOf(warps, threadMask, freeWarps, false);
+  enumerateRegisters(same);
+}
 
+void Distribution::enumerateRegisters(ArrayRef<uint32_t> same) {
   coords.assign(numRegisters(), Coords(rank(), 0));
   canonical.assign(numRegisters(), 0);
   for (uint32_t r = 0; r < numRegisters(); ++r) {

@@ -28,8 +28,10 @@ public:
                                               path);
   }
   ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::fs::remove(path);
+    if (path.empty())
+      return;
+    // Nothing can be done about one that stays.
+    [[maybe_unused]] std::error_code code = llvm::sys::fs::remove(path);
   }
   llvm::SmallString<64> path;
 };
