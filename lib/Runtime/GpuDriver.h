@@ -91,7 +91,7 @@ public:
     Scope<Api> scope(api, on.context);
     int code = api.streamSynchronize(streamOf(stream));
     if (on.pendingOutputs.load(std::memory_order_relaxed))
-      takeOutputs(on, /*mayWait=*/true, losesContext(code));
+      takeOutputs(on, losesContext(code));
     if (code)
       check.fail("synchronise on driver '" + ownName + "'",
                  api.streamSynchronize.name, code, &on);
@@ -101,7 +101,7 @@ public:
     if (on.pendingOutputs.load(std::memory_order_relaxed) == 0)
       return;
     Scope<Api> scope(api, on.context);
-    takeOutputs(on, /*mayWait=*/false, /*isLost=*/false);
+    takeOutputs(on, /*isLost=*/false);
   }
   DeviceMemory memory(int device) override {
     Device<Api> &on = use(device);
@@ -328,18 +328,13 @@ private:
     return function;
   }
 
-  /// Shows what kernels printed and throws the first assertion that failed.
-  void takeOutputs(Device<Api> &device, bool mayWait, bool isLost) {
-    RelaxedCapture<Api> relaxed(api);
+  /// Throws the first assertion that failed in a finished launch.
+  void takeOutputs(Device<Api> &device, bool isLost) {
     std::optional<Error> first;
     {
       std::lock_guard lock(device.outputMutex);
-      bool isIdle = isLost;
       for (OutputBuffer<Api> *output : device.outputs) {
-        // Replays of a graph are not seen from here: wait for all there is.
-        if (output->needsDeviceWait() && mayWait && !isIdle)
-          isIdle = api.contextSynchronize() == kSuccess;
-        std::optional<Error> failure = output->drain(isIdle);
+        std::optional<Error> failure = output->drain(isLost);
         if (!first)
           first = std::move(failure);
       }

@@ -7,12 +7,12 @@
 #ifndef TERRAZZO_LIB_RUNTIME_GPUKERNEL_H
 #define TERRAZZO_LIB_RUNTIME_GPUKERNEL_H
 
-#include "DeviceOutput.h"
 #include "GpuDevice.h"
 #include "GpuOutput.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <memory>
+#include <optional>
 
 namespace terrazzo::runtime::gpu {
 
@@ -25,29 +25,30 @@ inline constexpr size_t kMaxParameters = 257;
 
 /// The buffer that one kernel writes prints and failed assertions to: memory of
 /// the host that the device sees, so it can be read after a failed launch too.
+/// A host function behind each launch, in the same stream, shows what it wrote
+/// (see LaunchOutput): before a wait for the stream returns, whoever waits.
 template <typename Api>
 class OutputBuffer {
 public:
   OutputBuffer(const Api &api, Device<Api> &device, const Artifact &artifact,
                const std::string &kernel)
-      : api(api), device(device), artifact(artifact), kernel(kernel),
-        words(outputWords()) {
+      : api(api), device(device), kernel(kernel) {
     Checker<Api> check{api};
-    void *memory = nullptr;
+    const uint32_t words = outputWords();
     check("alloc of a print buffer", &device, api.hostAlloc, &memory,
           size_t(words) * sizeof(uint32_t), Api::kOutputFlags);
-    host = static_cast<volatile uint32_t *>(memory);
-    resetOutput(host, words);
     if (int code = api.hostAddress(&address, memory, 0)) {
       api.hostFree(memory);
       check.fail("alloc of a print buffer", api.hostAddress.name, code,
                  &device);
     }
+    output = std::make_unique<LaunchOutput>(
+        artifact, kernel, static_cast<volatile uint32_t *>(memory), words);
     std::lock_guard lock(device.outputMutex);
     device.outputs.push_back(this);
   }
 
-  /// Waits for the kernel's launches and shows what they still had to say.
+  /// Waits for the kernel's launches, which show what they still had to say.
   ~OutputBuffer() {
     {
       std::lock_guard lock(device.outputMutex);
@@ -58,11 +59,14 @@ public:
       api.eventSynchronize(use.event);
       api.eventDestroy(use.event);
     }
-    if (std::optional<Error> failure = take())
-      std::fprintf(stderr, "terrazzo: %s\n", failure->what());
-    // A graph may still run a captured launch: its memory stays.
-    if (!wasCaptured)
-      api.hostFree(const_cast<uint32_t *>(host));
+    setPending(false);
+    output->abandon();
+    // Memory and counter stay if a graph may still run a captured launch, or if
+    // the context was lost before the end of a launch was told.
+    if (!wasCaptured && output->isIdle())
+      api.hostFree(memory);
+    else
+      static_cast<void>(output.release());
   }
 
   /// Launches by `action`, which is given the address for the last parameter
@@ -75,33 +79,30 @@ public:
         api.streamIsCapturing(stream, &status) == kSuccess &&
         status != static_cast<typename Api::CaptureStatus>(kNotCapturing);
     std::lock_guard lock(mutex);
+    if (isCapturing)
+      return capture(stream, action);
     // A failed assertion is worth a wait; it is seen while the kernel runs.
-    if (!isCapturing && !wasCaptured && hasFailed(host))
+    if (output->hasFailed())
       for (const Use &use : uses)
         api.eventSynchronize(use.event);
-    if (!isCapturing && isIdle())
-      if (std::optional<Error> failure = take())
-        throw Error(std::move(*failure));
-    if (int code = action(&address))
-      return code;
-    setPending(true);
-    if (isCapturing) {
-      wasCaptured = true;
-      return kSuccess;
-    }
-    return recordUse(stream);
+    if (std::optional<Error> failure = output->take(/*allDone=*/false))
+      throw Error(std::move(*failure));
+    return enqueue(stream, action);
   }
 
-  /// Takes what finished launches wrote. `allDone`: the device is known to run
-  /// nothing, or never will again.
-  std::optional<Error> drain(bool allDone) {
+  /// Takes the assertion that failed in a finished launch. `isLost`: so is the
+  /// context, nothing runs any more.
+  std::optional<Error> drain(bool isLost) {
     std::lock_guard lock(mutex);
-    if (!isPending || !(allDone || isIdle()))
+    if (!isPending)
       return std::nullopt;
-    return take();
+    // A graph may run a captured launch at any time.
+    if (!wasCaptured && (isLost || output->isIdle()))
+      setPending(false);
+    return output->take(isLost);
   }
 
-  bool needsDeviceWait() const { return wasCaptured; }
+  bool isCaptured() const { return wasCaptured; }
 
 private:
   struct Use {
@@ -109,11 +110,40 @@ private:
     typename Api::Event event;
   };
 
-  /// Whether no launch runs. Of captured ones nobody tells when they do.
-  bool isIdle() const {
-    return !wasCaptured && std::ranges::all_of(uses, [&](const Use &use) {
-      return api.eventQuery(use.event) == kSuccess;
-    });
+  template <typename Action>
+  int enqueue(typename Api::Stream stream, Action action) {
+    output->begin();
+    if (int code = action(&address)) {
+      output->end();
+      return code;
+    }
+    setPending(true);
+    if (int code = api.callHost(stream, &LaunchOutput::onEnd, output.get())) {
+      // Nobody will tell its end.
+      api.streamSynchronize(stream);
+      output->end();
+      return code;
+    }
+    return recordUse(stream);
+  }
+
+  /// Each run of a captured launch tells its begin too, as nobody else does.
+  template <typename Action>
+  int capture(typename Api::Stream stream, Action action) {
+    if (!api.capturesHostCalls())
+      throw Error(Status::DriverTooOld,
+                  "launch of kernel '" + kernel +
+                      "': a kernel that prints or asserts is not captured into "
+                      "a graph, as " +
+                      api.launchHost.name +
+                      " is missing; install a newer driver");
+    wasCaptured = true;
+    setPending(true);
+    if (int code = api.callHost(stream, &LaunchOutput::onBegin, output.get()))
+      return code;
+    int launched = action(&address);
+    int told = api.callHost(stream, &LaunchOutput::onEnd, output.get());
+    return launched ? launched : told;
   }
 
   int recordUse(typename Api::Stream stream) {
@@ -134,31 +164,14 @@ private:
     isPending = value;
   }
 
-  std::optional<Error> take() {
-    // A graph may run a captured launch at any time.
-    setPending(wasCaptured);
-    if (!hasOutput(host))
-      return std::nullopt;
-    GpuOutput output = takeOutput(artifact, kernel, host, words);
-    if (!output.text.empty())
-      writeToStandardOutput(output.text);
-    if (output.lost)
-      std::fprintf(stderr,
-                   "terrazzo: %llu bytes of what kernel '%s' printed were lost:"
-                   " its buffer holds %llu; set TERRAZZO_PRINT_BUFFER to a "
-                   "larger number of bytes\n",
-                   static_cast<unsigned long long>(output.lost), kernel.c_str(),
-                   static_cast<unsigned long long>(words) * 4);
-    return output.failure;
-  }
-
   const Api &api;
   Device<Api> &device;
-  const Artifact &artifact;
   const std::string &kernel;
-  const uint32_t words;
-  volatile uint32_t *host = nullptr;
+  void *memory = nullptr;
   typename Api::Pointer address{};
+  /// Host functions use it, so no call of the driver may need its lock.
+  std::unique_ptr<LaunchOutput> output;
+  /// Held by launches, which may wait until the driver's queue has room.
   std::mutex mutex;
   std::vector<Use> uses;
   bool isPending = false;
@@ -189,7 +202,7 @@ public:
   ~GpuKernel() override {
     Scope<Api> scope(api, device.context);
     RelaxedCapture<Api> relaxed(api);
-    bool wasCaptured = output && output->needsDeviceWait();
+    bool wasCaptured = output && output->isCaptured();
     output.reset();
     if (!wasCaptured)
       api.moduleUnload(module);

@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace terrazzo::runtime {
@@ -153,6 +155,92 @@ GpuOutput takeOutput(const Artifact &artifact, const std::string &kernel,
   buffer[1] = words;
   buffer[0] = kOutputHead;
   return output;
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOutput
+//===----------------------------------------------------------------------===//
+
+LaunchOutput::LaunchOutput(const Artifact &artifact, std::string kernel,
+                           volatile uint32_t *buffer, uint32_t words)
+    : kernel(std::move(kernel)), buffer(buffer), words(words) {
+  this->artifact.lines = artifact.lines;
+  this->artifact.metadata = artifact.metadata;
+  resetOutput(buffer, words);
+}
+
+void LaunchOutput::begin() {
+  std::lock_guard lock(mutex);
+  ++count;
+}
+
+void LaunchOutput::end() noexcept {
+  std::lock_guard lock(mutex);
+  if (--count != 0)
+    return;
+  try {
+    show();
+  } catch (const std::bad_alloc &) {
+    // It is still in the buffer, for the next that looks.
+    std::fputs("terrazzo: what a kernel printed cannot be shown now, the host "
+               "has no memory left\n",
+               stderr);
+  }
+}
+
+void LaunchOutput::onBegin(void *output) {
+  static_cast<LaunchOutput *>(output)->begin();
+}
+
+void LaunchOutput::onEnd(void *output) {
+  static_cast<LaunchOutput *>(output)->end();
+}
+
+bool LaunchOutput::isIdle() {
+  std::lock_guard lock(mutex);
+  return count == 0;
+}
+
+bool LaunchOutput::hasFailed() {
+  std::lock_guard lock(mutex);
+  return failure || runtime::hasFailed(buffer);
+}
+
+std::optional<Error> LaunchOutput::take(bool allDone) {
+  std::lock_guard lock(mutex);
+  if (count == 0 || allDone)
+    show();
+  return std::exchange(failure, std::nullopt);
+}
+
+void LaunchOutput::abandon() {
+  std::lock_guard lock(mutex);
+  isAbandoned = true;
+  if (count == 0)
+    show();
+  if (failure)
+    std::fprintf(stderr, "terrazzo: %s\n", failure->what());
+  failure.reset();
+}
+
+/// Empties the buffer.
+void LaunchOutput::show() {
+  if (!hasOutput(buffer))
+    return;
+  GpuOutput output = takeOutput(artifact, kernel, buffer, words);
+  if (!output.text.empty())
+    writeToStandardOutput(output.text);
+  if (output.lost)
+    std::fprintf(stderr,
+                 "terrazzo: %llu bytes of what kernel '%s' printed were lost:"
+                 " its buffer holds %llu; set TERRAZZO_PRINT_BUFFER to a "
+                 "larger number of bytes\n",
+                 static_cast<unsigned long long>(output.lost), kernel.c_str(),
+                 static_cast<unsigned long long>(words) * 4);
+  if (output.failure && isAbandoned)
+    std::fprintf(stderr, "terrazzo: %s\n", output.failure->what());
+  else if (output.failure && !failure)
+    failure = std::move(output.failure);
 }
 
 uint32_t outputWords() {

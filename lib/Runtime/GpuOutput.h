@@ -25,6 +25,7 @@
 #include "terrazzo/Support/Artifact.h"
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -58,6 +59,50 @@ struct GpuOutput {
 /// put together by element.
 GpuOutput takeOutput(const Artifact &artifact, const std::string &kernel,
                      volatile uint32_t *buffer, uint32_t words);
+
+/// The buffer of one kernel, and the launches that may write to it. The driver
+/// calls the host functions in the order of a stream, from a thread of its own;
+/// they make no call of the driver, and no call of the driver is made while
+/// the lock is held, so they never wait for the device. When the last launch
+/// has finished, what the buffer holds is shown, and a failed assertion is kept
+/// until somebody takes it.
+class LaunchOutput {
+public:
+  /// Empties the buffer. It and this object have to stay until no launch is
+  /// counted, for ever if a graph has one.
+  LaunchOutput(const Artifact &artifact, std::string kernel,
+               volatile uint32_t *buffer, uint32_t words);
+
+  /// Counts a launch: when it is queued, or when one of a graph begins.
+  void begin();
+  /// One of them has finished.
+  void end() noexcept;
+  /// The same as host functions; `output` is a LaunchOutput.
+  static void onBegin(void *output);
+  static void onEnd(void *output);
+
+  bool isIdle();
+  /// Whether an assertion has failed, maybe of a launch that still runs.
+  bool hasFailed();
+  /// Takes the assertion that failed. Shows what is left in the buffer, if no
+  /// launch is counted or `allDone`: the device never runs anything again.
+  std::optional<Error> take(bool allDone);
+  /// From now on nobody takes assertions: they are shown as errors.
+  void abandon();
+
+private:
+  void show();
+
+  Artifact artifact; ///< without what prints do not need
+  const std::string kernel;
+  volatile uint32_t *const buffer;
+  const uint32_t words;
+
+  std::mutex mutex;
+  uint64_t count = 0; ///< of launches that may run
+  std::optional<Error> failure;
+  bool isAbandoned = false;
+};
 
 /// The number of words of a buffer: TERRAZZO_PRINT_BUFFER bytes, or 1 MiB.
 /// Throws if that is set to no such number.

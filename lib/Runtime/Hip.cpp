@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace terrazzo::runtime {
 namespace {
@@ -51,6 +52,7 @@ struct HipApi {
 
 #define HIP_CALL(member, symbol, parameters)                                   \
   gpu::Call<hipError_t parameters> member{#symbol};
+#define HIP_OPTIONAL_CALL HIP_CALL
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   gpu::Call<const char *parameters> member{#symbol};
 #include "HipSymbols.def"
@@ -81,6 +83,8 @@ struct HipApi {
   int copy(void *to, const void *from, size_t bytes, Stream stream) const {
     return copyAsync(to, from, bytes, hipMemcpyDefault, stream);
   }
+  int callHost(Stream stream, void (*called)(void *), void *data) const;
+  bool capturesHostCalls() const { return launchHost.function != nullptr; }
   /// A launch has fewer than 2^32 threads along an axis.
   static int64_t maxBlocks(unsigned threads) {
     return int64_t(std::numeric_limits<uint32_t>::max()) / threads;
@@ -118,10 +122,31 @@ HipApi::HipApi(std::string_view option) {
   gpu::Library library(kDriver, option, kNames, "install ROCm's HIP runtime");
 #define HIP_CALL(member, symbol, parameters) library.find(member);
 #define HIP_TEXT_CALL HIP_CALL
+#define HIP_OPTIONAL_CALL(member, symbol, parameters)                          \
+  library.findOptional(member);
 #include "HipSymbols.def"
   library.findOptional(getProperties);
   library.findOptional(getOldProperties);
   driverVersion(&version);
+}
+
+/// The library of HIP 5.2 has only the older function, which no graph takes.
+int HipApi::callHost(Stream stream, void (*called)(void *), void *data) const {
+  if (launchHost.function)
+    return launchHost(stream, called, data);
+  struct HostCall {
+    void (*called)(void *);
+    void *data;
+  };
+  auto call = std::make_unique<HostCall>(called, data);
+  auto run = [](hipStream_t, hipError_t, void *memory) {
+    std::unique_ptr<HostCall> call(static_cast<HostCall *>(memory));
+    call->called(call->data);
+  };
+  int code = streamAddCallback(stream, run, call.get(), 0);
+  if (code == gpu::kSuccess)
+    static_cast<void>(call.release());
+  return code;
 }
 
 //===----------------------------------------------------------------------===//

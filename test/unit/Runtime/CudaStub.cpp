@@ -123,10 +123,6 @@ CUresult cuCtxGetDevice(CUdevice *device) {
   *device = 0;
   return kSuccess;
 }
-CUresult cuCtxSynchronize(void) {
-  ENTER(cuCtxSynchronize);
-  return kSuccess;
-}
 
 CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
   ENTER(cuMemAlloc);
@@ -188,6 +184,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   ENTER(cuStreamSynchronize);
+  gpu.finish();
   return gpu.checkStream(call, stream);
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
@@ -221,6 +218,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 CUresult cuEventSynchronize(CUevent event) {
   ENTER(cuEventSynchronize);
+  gpu.finish();
   return gpu.checkEvent(call, event);
 }
 CUresult cuEventQuery(CUevent event) {
@@ -315,4 +313,11 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
   return gpu.launch(call, function,
                     {{gridX, gridY, gridZ}, blockX, sharedBytes, parameters},
                     block, stream, extra);
+}
+CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *),
+                          void *data) {
+  ENTER(cuLaunchHostFunc);
+  if (!function)
+    return gpu.wrong(call, "no function", kInvalidValue);
+  return gpu.launchHost(call, stream, data, [=] { function(data); });
 }

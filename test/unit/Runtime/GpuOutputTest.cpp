@@ -7,8 +7,13 @@
 #include "Runtime/GpuOutput.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <thread>
 #include <vector>
 
 using namespace terrazzo;
@@ -143,6 +148,67 @@ TEST_F(GpuOutputTest, damagedRecords) {
             std::string::npos);
   EXPECT_NE(text.find("damaged: line id 0, operand 3"), std::string::npos);
   EXPECT_NE(text.find("idx (1) x: 43"), std::string::npos);
+}
+
+/// Launches overlap and are shown only when none runs; nothing is lost and
+/// nothing is read before it is whole.
+TEST_F(GpuOutputTest, launchesThatOverlap) {
+  constexpr uint32_t kThreads = 4, kLaunches = 500, kMany = 1 << 18;
+  std::vector<uint32_t> memory(kMany);
+  artifact.metadata["print.0.0"] = "i32 1 0";
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  LaunchOutput output(artifact, "k", memory.data(), kMany);
+  auto run = [&](uint32_t thread) {
+    for (uint32_t i = 0; i < kLaunches; ++i) {
+      LaunchOutput::onBegin(&output);
+      uint32_t at = std::atomic_ref(memory[0]).fetch_add(kRecordHead + 1);
+      const uint32_t record[] = {0, 0, thread, 0, 0, 0, 1, 4, i};
+      std::memcpy(&memory[at], record, sizeof(record));
+      LaunchOutput::onEnd(&output);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (uint32_t thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back(run, thread);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_TRUE(output.isIdle());
+  EXPECT_FALSE(output.take(false));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  std::istringstream lines(testing::internal::GetCapturedStdout());
+  std::array<uint32_t, kThreads> next{};
+  uint32_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    unsigned thread = kThreads, value = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "pid (%u, 0, 0) idx (0) x: %u", &thread,
+                          &value),
+              2)
+        << line;
+    ASSERT_LT(thread, kThreads);
+    EXPECT_EQ(value, next[thread]++);
+  }
+  EXPECT_EQ(count, kThreads * kLaunches);
+}
+
+TEST_F(GpuOutputTest, keepsTheFirstAssertionUntilItIsTaken) {
+  testing::internal::CaptureStderr();
+  LaunchOutput output(artifact, "k", buffer, kWords);
+  for (uint32_t pid : {7, 8}) {
+    output.begin();
+    buffer[3] = pid;
+    buffer[2] = 2;
+    EXPECT_TRUE(output.hasFailed());
+    EXPECT_EQ(output.take(false).has_value(), pid == 8);
+    output.end();
+    EXPECT_TRUE(output.hasFailed());
+    EXPECT_FALSE(hasOutput(buffer));
+  }
+  std::optional<Error> failure = output.take(false);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->assertion()->pid[0], 8);
+  EXPECT_FALSE(output.hasFailed());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 } // namespace

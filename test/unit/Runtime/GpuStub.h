@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What CudaStub.cpp and HipStub.cpp, libraries that stand in for the vendors',
-// have in common. Memory is the host's, work is done when it is queued, and
-// every call is checked: handles, sizes, pointers, the current context, use
-// after destruction. What is wrong is kept for the test to read. A launch runs
-// a function of this file that has the kernel's name.
+// have in common. Memory is the host's, and every call is checked: handles,
+// sizes, pointers, the current context, use after destruction. What is wrong is
+// kept for the test to read. A launch runs a function of this file that has the
+// kernel's name. Launches and host functions are run, in their order, when they
+// are queued; while the test plans "busy", when something waits; while it plans
+// "capturing", by each stubReplay.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_TEST_UNIT_RUNTIME_GPUSTUB_H
 #define TERRAZZO_TEST_UNIT_RUNTIME_GPUSTUB_H
@@ -23,6 +25,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stub {
@@ -139,6 +142,8 @@ public:
   /// A planned code from 700 on stays, as a lost context does.
   int enter(const std::string &call) {
     ++counts[call];
+    if (isInHostFunction)
+      return wrong(call, "in a host function", kInvalidValue);
     if (!isInitialized)
       return wrong(call, "before init", kNotInitialized);
     if (long lost = setting("lost", 0))
@@ -312,20 +317,56 @@ public:
                    kInvalidValue);
     // The bytes that the library would read.
     std::vector<std::vector<uint8_t>> values;
-    std::vector<void *> arguments;
     for (size_t i = 0; i < kernel.sizes.size(); ++i) {
       auto *from = static_cast<const uint8_t *>(launch.arguments[i]);
       if (!from)
         return wrong(call, "an argument without a value", kInvalidValue);
       values.emplace_back(from, from + kernel.sizes[i]);
     }
-    for (auto &value : values)
-      arguments.push_back(value.data());
-    launch.arguments = arguments.data();
-    if (!setting("capturing", 0))
-      kKernels.at(kernel.name)(launch);
+    submit([launch, run = &kKernels.at(kernel.name),
+            values = std::move(values)]() mutable {
+      std::vector<void *> arguments;
+      for (auto &value : values)
+        arguments.push_back(value.data());
+      launch.arguments = arguments.data();
+      (*run)(launch);
+    });
     return kSuccess;
   }
+  int launchHost(const char *call, void *stream, void *data,
+                 std::function<void()> function) {
+    if (int code = checkStream(call, stream))
+      return code;
+    if (!data)
+      return wrong(call, "nothing for the function", kInvalidValue);
+    // As after an error of the context.
+    if (setting("drop host functions", 0))
+      return kSuccess;
+    submit([this, function = std::move(function)] {
+      isInHostFunction = true;
+      function();
+      isInHostFunction = false;
+    });
+    return kSuccess;
+  }
+
+  //===--- Work -----------------------------------------------------------===//
+  using Work = std::function<void()>;
+
+  void submit(Work work) {
+    if (setting("capturing", 0))
+      graph.push_back(std::move(work));
+    else if (setting("busy", 0))
+      queue.push_back(std::move(work));
+    else
+      work();
+  }
+  void finish() {
+    for (const Work &work : std::exchange(queue, {}))
+      work();
+  }
+  bool isInHostFunction = false;
+  std::vector<Work> queue, graph;
 };
 
 } // namespace stub
@@ -338,10 +379,21 @@ STUB_EXPORT void stubSet(const char *key, long value) {
   stub::Gpu &gpu = stub::Gpu::get();
   std::lock_guard lock(gpu.mutex);
   gpu.settings[key] = value;
+  if (!gpu.setting("busy", 0))
+    gpu.finish();
+}
+/// Queues what was captured, as a launch of its graph does.
+STUB_EXPORT void stubReplay() {
+  stub::Gpu &gpu = stub::Gpu::get();
+  std::lock_guard lock(gpu.mutex);
+  for (const stub::Gpu::Work &work : gpu.graph)
+    gpu.submit(work);
 }
 STUB_EXPORT void stubReset() {
   stub::Gpu &gpu = stub::Gpu::get();
   std::lock_guard lock(gpu.mutex);
+  gpu.finish();
+  gpu.graph.clear();
   gpu.settings.clear();
   gpu.violations.clear();
   gpu.counts.clear();

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <thread>
 
 using namespace terrazzo;
 using namespace terrazzo::runtime;
@@ -66,9 +67,31 @@ protected:
     launch(kernel, {1, 1, 1}, none, none, none, n);
   }
 
+  /// Waits for the default stream as a program does that knows nothing of the
+  /// driver here.
+  void waitByTheLibrary() {
+    if (!isCuda) {
+      EXPECT_EQ(find<int(void *)>("hipStreamSynchronize")(nullptr), 0);
+      return;
+    }
+    auto *makeCurrent = find<int(void *)>("cuCtxSetCurrent");
+    void *context = nullptr;
+    EXPECT_EQ(find<int(void **, int)>("cuDevicePrimaryCtxRetain")(&context, 0),
+              0);
+    makeCurrent(context);
+    EXPECT_EQ(find<int(void *)>("cuStreamSynchronize")(nullptr), 0);
+    makeCurrent(nullptr);
+    EXPECT_EQ(find<int(int)>("cuDevicePrimaryCtxRelease_v2")(0), 0);
+  }
+
   bool isCuda = false;
   void *library = nullptr;
   long alive = 0;
+  /// What a launch of a program shows.
+  const std::string printed = "pid (0, 0, 0) idx (0) value: 0\n"
+                              "pid (0, 0, 0) idx (1) value: 1\n"
+                              "pid (0, 0, 0) idx (2) value: 2\n"
+                              "pid (0, 0, 0) idx (3) value: 3\n";
 };
 
 TEST_P(GpuStubTest, describesTheDevice) {
@@ -191,9 +214,9 @@ TEST_P(GpuStubTest, doesNothingElseToLaunch) {
   EXPECT_EQ(count("cuLaunchKernel", "hipModuleLaunchKernel"), 3);
   for (auto [cuda, hip] :
        {std::pair{"cuStreamSynchronize", "hipStreamSynchronize"},
-        {"cuCtxSynchronize", "hipDeviceSynchronize"},
         {"cuEventRecord", "hipEventRecord"},
         {"cuStreamIsCapturing", "hipStreamIsCapturing"},
+        {"cuLaunchHostFunc", "hipLaunchHostFunc"},
         {"cuMemAlloc", "hipMalloc"}})
     EXPECT_EQ(count(cuda, hip), 0) << cuda;
 }
@@ -207,14 +230,166 @@ TEST_P(GpuStubTest, waitsForNothingWhileAStreamIsCaptured) {
   EXPECT_EQ(count("cuEventRecord", "hipEventRecord"), 0);
   EXPECT_EQ(count("cuEventQuery", "hipEventQuery"), 0);
   driver->poll(0);
-  EXPECT_EQ(count("cuCtxSynchronize", "hipDeviceSynchronize"), 0);
-  // A graph may run at any time: a wait is for all of the device.
+  EXPECT_EQ(count("cuStreamSynchronize", "hipStreamSynchronize"), 0);
   set("capturing", 0);
-  driver->synchronize(0, nullptr);
-  EXPECT_EQ(count("cuCtxSynchronize", "hipDeviceSynchronize"), 1);
-  // And its code and buffer stay: two objects more are alive.
+  // A graph may run at any time, so code and buffer stay: two objects more are
+  // alive.
   kernel.reset();
   alive += 2;
+}
+
+TEST_P(GpuStubTest, showsPrintsBeforeAnyWaitReturns) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  uint32_t failing = 99;
+  set("busy", 1);
+  testing::internal::CaptureStdout();
+  for (int i = 0; i < 3; ++i)
+    launch(*kernel, {1, 1, 1}, failing);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  testing::internal::CaptureStdout();
+  waitByTheLibrary();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            printed + printed + printed);
+  // It is shown once.
+  testing::internal::CaptureStdout();
+  driver->synchronize(0, nullptr);
+  kernel.reset();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
+TEST_P(GpuStubTest, raisesAnAssertionAtTheNextLaunch) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  uint32_t failing = 0, well = 99;
+  for (const char *way : {"launch", "poll", "synchronize"}) {
+    set("busy", 1);
+    testing::internal::CaptureStdout();
+    launch(*kernel, {1, 1, 1}, failing);
+    driver->poll(0);
+    waitByTheLibrary();
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), printed) << way;
+    Error error = errorOf([&] {
+      if (way == std::string("launch"))
+        launch(*kernel, {1, 1, 1}, well);
+      else if (way == std::string("poll"))
+        driver->poll(0);
+      else
+        driver->synchronize(0, nullptr);
+    });
+    EXPECT_EQ(error.status(), Status::AssertionFailed) << way;
+    // It is raised once, and instead of the launch.
+    testing::internal::CaptureStdout();
+    driver->synchronize(0, nullptr);
+    launch(*kernel, {1, 1, 1}, well);
+    driver->synchronize(0, nullptr);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), printed) << way;
+  }
+}
+
+TEST_P(GpuStubTest, waitsForAFailingLaunchThatStillRuns) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  uint32_t failing = 0;
+  testing::internal::CaptureStdout();
+  // The first launch has run when the second still waits.
+  set("drop host functions", 1);
+  launch(*kernel, {1, 1, 1}, failing);
+  set("drop host functions", 0);
+  set("busy", 1);
+  Error error = errorOf([&] { launch(*kernel, {1, 1, 1}, failing); });
+  EXPECT_EQ(error.status(), Status::Ok);
+  EXPECT_GE(count("cuEventSynchronize", "hipEventSynchronize"), 1);
+  // The end of the first was never told, as in a context that is lost.
+  fail("cuStreamSynchronize", "hipStreamSynchronize", 719);
+  set("busy", 0);
+  error = errorOf([&] { driver->synchronize(0, nullptr); });
+  EXPECT_EQ(error.status(), Status::AssertionFailed);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed + printed);
+  set("lost", 0);
+  // A host function might still come, so the buffer stays.
+  kernel.reset();
+  alive += 1;
+}
+
+TEST_P(GpuStubTest, showsWhatGraphsPrintWheneverTheyRun) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  uint32_t well = 99, failing = 0;
+  auto *replay = find<void()>("stubReplay");
+  set("capturing", 1);
+  launch(*kernel, {1, 1, 1}, well);
+  set("capturing", 0);
+  set("busy", 1);
+  testing::internal::CaptureStdout();
+  replay();
+  // A launch beside it.
+  launch(*kernel, {1, 1, 1}, well);
+  replay();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  testing::internal::CaptureStdout();
+  waitByTheLibrary();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            printed + printed + printed);
+
+  // Of a graph with an assertion that fails.
+  set("busy", 0);
+  set("capturing", 1);
+  launch(*kernel, {1, 1, 1}, failing);
+  set("capturing", 0);
+  testing::internal::CaptureStdout();
+  replay();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed + printed);
+  Error error = errorOf([&] { launch(*kernel, {1, 1, 1}, well); });
+  EXPECT_EQ(error.status(), Status::AssertionFailed);
+  testing::internal::CaptureStdout();
+  replay();
+  testing::internal::GetCapturedStdout();
+  error = errorOf([&] { driver->synchronize(0, nullptr); });
+  EXPECT_EQ(error.status(), Status::AssertionFailed);
+  driver->synchronize(0, nullptr);
+
+  // And when the kernel is gone: nobody raises the assertion any more.
+  kernel.reset();
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  replay();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed + printed);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("too large"),
+            std::string::npos);
+  alive += 2;
+}
+
+TEST_P(GpuStubTest, showsOutputAfterAHostFunctionThatFailed) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  uint32_t well = 99;
+  testing::internal::CaptureStdout();
+  fail("cuLaunchHostFunc", "hipLaunchHostFunc", 2);
+  Error error = errorOf([&] { launch(*kernel, {1, 1, 1}, well); });
+  EXPECT_EQ(error.status(), Status::OutOfMemory);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed);
+  // And after a launch that did.
+  testing::internal::CaptureStdout();
+  fail("cuLaunchKernel", "hipModuleLaunchKernel", 2);
+  error = errorOf([&] { launch(*kernel, {1, 1, 1}, well); });
+  EXPECT_EQ(error.status(), Status::OutOfMemory);
+  launch(*kernel, {1, 1, 1}, well);
+  waitByTheLibrary();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed);
+}
+
+TEST_P(GpuStubTest, launchesFromManyThreadsShowAll) {
+  std::shared_ptr<Kernel> kernel = driver->load(0, prints());
+  constexpr int kThreads = 4, kLaunches = 200;
+  testing::internal::CaptureStdout();
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&] {
+      uint32_t well = 99;
+      for (int i = 0; i < kLaunches; ++i)
+        launch(*kernel, {1, 1, 1}, well);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+            4 * kThreads * kLaunches);
 }
 
 TEST_P(GpuStubTest, leavesOutputOfRunningKernelsAlone) {
@@ -226,11 +401,9 @@ TEST_P(GpuStubTest, leavesOutputOfRunningKernelsAlone) {
   launch(*kernel, {1, 1, 1}, failing);
   driver->poll(0);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
-  set("busy", 0);
   testing::internal::CaptureStdout();
-  driver->poll(0);
-  std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
+  set("busy", 0);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), printed + printed);
 }
 
 TEST_P(GpuStubTest, leavesTheCurrentContextAsItWas) {
@@ -338,6 +511,32 @@ TEST(GpuLibrary, namesTheFunctionThatItLacks) {
   EXPECT_NE(error.message().find("has no function 'hipInit'"),
             std::string::npos)
       << error.message();
+}
+
+// As HIP 5.2: what a graph prints could not be told from a launch that runs.
+TEST(GpuLibrary, capturesNoPrintsWithoutHostFunctions) {
+  const std::string path = TERRAZZO_GPU_STUBS "/libOldHipStub.so";
+  std::shared_ptr<Driver> driver = openHip(path);
+  std::shared_ptr<Kernel> kernel = driver->load(0, hipStubPrints());
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr);
+  auto *set =
+      reinterpret_cast<void (*)(const char *, long)>(dlsym(library, "stubSet"));
+  uint32_t well = 99;
+  void *args[] = {&well};
+  set("capturing", 1);
+  Error error = errorOf([&] { kernel->launch({1, 1, 1}, nullptr, args, 1); });
+  EXPECT_EQ(error.status(), Status::DriverTooOld);
+  EXPECT_EQ(error.message(),
+            "launch of kernel 'prints': a kernel that prints or asserts is not "
+            "captured into a graph, as hipLaunchHostFunc is missing; install a "
+            "newer driver");
+  set("capturing", 0);
+  testing::internal::CaptureStdout();
+  kernel->launch({1, 1, 1}, nullptr, args, 1);
+  std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  dlclose(library);
 }
 
 // On machines with and without the vendors' libraries: a driver that opens, or

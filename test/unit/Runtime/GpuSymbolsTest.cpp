@@ -44,6 +44,7 @@ TEST(GpuSymbols, cudaHeader) {
                 std::is_pointer_v<name> == std::is_pointer_v<type>);
 #define HIP_CALL(member, symbol, parameters)                                   \
   static_assert(static_cast<hipError_t(*) parameters>(&::symbol) != nullptr);
+#define HIP_OPTIONAL_CALL HIP_CALL
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   static_assert(static_cast<const char *(*)parameters>(&::symbol) != nullptr);
 #define HIP_CONSTANT(vendor, ours) static_assert(int(vendor) == int(ours));

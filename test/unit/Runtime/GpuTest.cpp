@@ -205,7 +205,8 @@ TEST_P(GpuTest, refusesOtherTargetsAndEntries) {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, GpuTest, testing::Values(realCuda()), labelOf);
 #ifdef TERRAZZO_GPU_STUBS
-INSTANTIATE_TEST_SUITE_P(Stub, GpuTest, testing::Values(stubCuda(), stubHip()),
+INSTANTIATE_TEST_SUITE_P(Stub, GpuTest,
+                         testing::Values(stubCuda(), stubHip(), stubOldHip()),
                          labelOf);
 #endif
 
@@ -356,6 +357,71 @@ TEST_P(CudaDeviceTest, launchesWhileAStreamIsCaptured) {
   driver->destroyStream(0, stream);
   driver->free(0, x);
   driver->free(0, out);
+}
+
+/// Nothing but the library's waits: for the context, for a stream and for a
+/// graph that runs.
+TEST_P(CudaDeviceTest, showsPrintsBeforeTheLibrarysWaitReturns) {
+  makeCurrent(context);
+  void *stream = driver->createStream(0);
+  std::shared_ptr<Kernel> kernel = driver->load(0, cudaPrints());
+  uint32_t well = 99, failing = 0;
+  void *args[] = {&well}, *failingArgs[] = {&failing};
+  auto linesOf = [&](auto run, auto wait) {
+    testing::internal::CaptureStdout();
+    run();
+    wait();
+    std::string text = testing::internal::GetCapturedStdout();
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  auto waitForStream = [&] {
+    EXPECT_EQ(find<int(void *)>("cuStreamSynchronize")(stream), 0);
+  };
+  auto waitForContext = [&] {
+    EXPECT_EQ(find<int()>("cuCtxSynchronize")(), 0);
+  };
+  auto runs = [&] {
+    for (int i = 0; i < 100; ++i)
+      kernel->launch({1, 1, 1}, stream, args, 1);
+  };
+  EXPECT_EQ(linesOf(runs, waitForStream), 400);
+  EXPECT_EQ(linesOf(runs, waitForContext), 400);
+  for (int i = 0; i < 200; ++i)
+    EXPECT_EQ(linesOf([&] { kernel->launch({1, 1, 1}, stream, args, 1); },
+                      waitForStream),
+              4);
+  // More launches than the driver's queue holds.
+  auto manyRuns = [&] {
+    for (int i = 0; i < 5000; ++i)
+      kernel->launch({1, 1, 1}, stream, args, 1);
+  };
+  EXPECT_EQ(linesOf(manyRuns, waitForStream), 20000);
+
+  void *graph = nullptr, *executable = nullptr;
+  ASSERT_EQ(find<int(void *, int)>("cuStreamBeginCapture_v2")(stream, 0), 0);
+  kernel->launch({1, 1, 1}, stream, args, 1);
+  ASSERT_EQ(find<int(void *, void **)>("cuStreamEndCapture")(stream, &graph),
+            0);
+  ASSERT_EQ(find<int(void **, void *, uint64_t)>("cuGraphInstantiateWithFlags")(
+                &executable, graph, 0),
+            0);
+  void *other = driver->createStream(0);
+  auto replays = [&] {
+    for (int i = 0; i < 10; ++i)
+      EXPECT_EQ(find<int(void *, void *)>("cuGraphLaunch")(executable, stream),
+                0);
+    kernel->launch({1, 1, 1}, other, args, 1);
+  };
+  EXPECT_EQ(linesOf(replays, waitForContext), 44);
+
+  // A failed assertion is raised by the next launch.
+  EXPECT_EQ(linesOf([&] { kernel->launch({1, 1, 1}, stream, failingArgs, 1); },
+                    waitForStream),
+            4);
+  Error error = errorOf([&] { kernel->launch({1, 1, 1}, stream, args, 1); });
+  EXPECT_EQ(error.status(), Status::AssertionFailed);
+  driver->destroyStream(0, other);
+  driver->destroyStream(0, stream);
 }
 
 /// Beside a launch by the vendor's library alone.

@@ -159,6 +159,10 @@ Subject stubHip() {
   return {"hipStub", "hip:" TERRAZZO_GPU_STUBS "/libHipStub.so", true,
           hipStubAdd};
 }
+Subject stubOldHip() {
+  return {"oldHipStub", "hip:" TERRAZZO_GPU_STUBS "/libOldHipStub.so", true,
+          hipStubAdd};
+}
 #endif
 
 } // namespace terrazzo::test

@@ -28,6 +28,7 @@ Subject realCuda();
 #ifdef TERRAZZO_GPU_STUBS
 Subject stubCuda();
 Subject stubHip();
+Subject stubOldHip(); ///< without hipLaunchHostFunc
 #endif
 
 } // namespace terrazzo::test

@@ -18,6 +18,9 @@ using namespace stub;
 #define HIP_CALL(member, symbol, parameters)                                   \
   extern "C"                                                                   \
       __attribute__((visibility("default"))) hipError_t symbol parameters;
+#ifndef TERRAZZO_OLD_HIP_STUB
+#define HIP_OPTIONAL_CALL HIP_CALL
+#endif
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   extern "C" __attribute__((visibility("default")))                            \
   const char *symbol parameters;
@@ -113,10 +116,6 @@ hipError_t hipSetDevice(int device) {
   current = device;
   return kSuccess;
 }
-hipError_t hipDeviceSynchronize(void) {
-  ENTER(hipDeviceSynchronize);
-  return kSuccess;
-}
 
 hipError_t hipMalloc(void **memory, size_t bytes) {
   ENTER(hipMalloc);
@@ -180,6 +179,7 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 }
 hipError_t hipStreamSynchronize(hipStream_t stream) {
   ENTER(hipStreamSynchronize);
+  gpu.finish();
   return gpu.checkStream(call, stream);
 }
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
@@ -214,6 +214,7 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
 }
 hipError_t hipEventSynchronize(hipEvent_t event) {
   ENTER(hipEventSynchronize);
+  gpu.finish();
   return gpu.checkEvent(call, event);
 }
 hipError_t hipEventQuery(hipEvent_t event) {
@@ -275,4 +276,24 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gridX,
   return gpu.launch(call, function,
                     {{gridX, gridY, gridZ}, blockX, sharedBytes, parameters},
                     block, stream, extra);
+}
+#ifndef TERRAZZO_OLD_HIP_STUB
+hipError_t hipLaunchHostFunc(hipStream_t stream, void (*function)(void *),
+                             void *data) {
+  ENTER(hipLaunchHostFunc);
+  if (!function)
+    return gpu.wrong(call, "no function", kInvalidValue);
+  return gpu.launchHost(call, stream, data, [=] { function(data); });
+}
+#endif
+hipError_t hipStreamAddCallback(hipStream_t stream,
+                                void (*function)(hipStream_t, hipError_t,
+                                                 void *),
+                                void *data, unsigned flags) {
+  ENTER(hipStreamAddCallback);
+  if (!function || flags || gpu.setting("capturing", 0))
+    return gpu.wrong(call, "no function, flags or a stream that is captured",
+                     kInvalidValue);
+  return gpu.launchHost(call, stream, data,
+                        [=] { function(stream, kSuccess, data); });
 }
