@@ -63,10 +63,11 @@ public:
     output->abandon();
     // Memory and counter stay if a graph may still run a captured launch, or if
     // the context was lost before the end of a launch was told.
-    if (!wasCaptured && output->isIdle())
+    if (!wasCaptured && output->isIdle()) {
       api.hostFree(memory);
-    else
-      static_cast<void>(output.release());
+    } else {
+      [[maybe_unused]] LaunchOutput *kept = output.release();
+    }
   }
 
   /// Launches by `action`, which is given the address for the last parameter

@@ -144,8 +144,10 @@ int HipApi::callHost(Stream stream, void (*called)(void *), void *data) const {
     call->called(call->data);
   };
   int code = streamAddCallback(stream, run, call.get(), 0);
-  if (code == gpu::kSuccess)
-    static_cast<void>(call.release());
+  if (code == gpu::kSuccess) {
+    // `run` takes it back.
+    [[maybe_unused]] HostCall *lent = call.release();
+  }
   return code;
 }
 
