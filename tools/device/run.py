@@ -36,7 +36,7 @@ LIMITS: dict[str, float] = {
     "install": 200,
     "conformance": 90,
     "device": 240,
-    "sanitizer": 180,
+    "sanitizer": 360,
     "benchmark": 420,
 }
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -173,12 +173,21 @@ def device(runner: Runner, limit: float) -> str:
 
 
 def sanitizer(runner: Runner, limit: float) -> str:
-    """The comparison's kernels on small shapes under each tool, all at once, each in a file until it ends."""
+    """The comparison's kernels on small shapes, then the kernels' own tests, under each tool.
+
+    The tools run at once, each into a file until it ends. Reading what was never written is looked for in the
+    comparison's kernels only: of torch's own kernels in the tests it says too much.
+    """
     tool = find_tool("compute-sanitizer")
     check = [sys.executable, "benchmarks/gpu/compare.py", "--check", "--inline", "--compilers", "terrazzo"]
+    tests = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "test/python/kernels", "-k", "cuda"]
+    if importlib.util.find_spec("xdist"):
+        tests += ["-n", str(min(4, runner.jobs))]
 
-    def one(name: str) -> tuple[str, str, str]:
-        command = [tool, "--tool", name, "--error-exitcode", "66", "--print-limit", "30", *check]
+    def one(task: tuple[str, list[str]]) -> tuple[str, str, str]:
+        name, check = task
+        command = [tool, "--tool", name, "--target-processes", "all", "--error-exitcode", "66", "--print-limit", "30"]
+        command += check
         with tempfile.TemporaryFile("w+", errors="replace") as file, cache() as folder:
             # Without torch's cache of memory an access beyond a tensor is one beyond an allocation.
             env = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "TERRAZZO_CACHE_DIR": folder}
@@ -187,8 +196,11 @@ def sanitizer(runner: Runner, limit: float) -> str:
             return name, problem, file.read()
 
     problems = []
+    tasks = [(name, check) for name in SANITIZERS]
+    if any((ROOT / "test" / "python" / "kernels").glob("test_*.py")):
+        tasks += [(name, tests) for name in SANITIZERS if name != "initcheck"]
     with ThreadPoolExecutor(len(SANITIZERS)) as pool, (runner.out / "sanitizer.txt").open("a") as file:
-        for name, problem, text in pool.map(one, SANITIZERS):
+        for name, problem, text in pool.map(one, tasks):
             file.write(f"===== {name}\n{text}")
             file.flush()
             if problem:

@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,12 @@ def dependencies(build: Path) -> dict[str, list[Path]]:
         elif ": #deps" in line:
             current = found.setdefault(line.split(":")[0], [])
     return found
+
+
+def output_of(entry: dict[str, str]) -> str:
+    """The object file of a compile command, as ninja names it. (CMake's Ninja generators write no "output".)"""
+    words = shlex.split(entry["command"])
+    return entry.get("output") or words[words.index("-o") + 1]
 
 
 def key_of(entry: dict[str, str], headers: list[Path], build: Path, common: bytes) -> str:
@@ -83,20 +90,22 @@ def main() -> None:
 
     headers = dependencies(build)
     wanted = {path.resolve() for path in arguments.files}
-    pending: dict[str, Path] = {}
+    # A source that is compiled more than once has a key each time.
+    pending: dict[str, list[Path]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = Path(entry["file"])
         if not any(path.is_relative_to(ROOT / folder) for folder in _FOLDERS) or (wanted and path not in wanted):
             continue
-        passed = record / key_of(entry, headers.get(entry.get("output", ""), []), build, common)
+        passed = record / key_of(entry, headers.get(output_of(entry), []), build, common)
         if arguments.all or not passed.exists():
-            pending[entry["file"]] = passed
+            pending.setdefault(entry["file"], []).append(passed)
 
     failed = 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for source, ok, output in pool.map(lambda source: run_one(source, build), pending):
             if ok:
-                pending[source].touch()
+                for passed in pending[source]:
+                    passed.touch()
             else:
                 failed += 1
                 print(output.replace(f"{ROOT}/", ""), flush=True)

@@ -203,6 +203,31 @@ Buffer Lowering::packColumns(Value tile, int64_t columns, int64_t depth,
   return packed;
 }
 
+/// Elements i of all parts, vectors of `width`, side by side: pairs of parts,
+/// then pairs of pairs.
+static Value sideBySide(ImplicitLocOpBuilder &b, SmallVector<Value> parts,
+                        int64_t width) {
+  int64_t group = static_cast<int64_t>(parts.size());
+  while (parts.size() > 1) {
+    int64_t half = static_cast<int64_t>(parts.size()) / 2;
+    int64_t count = group / static_cast<int64_t>(parts.size());
+    int64_t length = width * count;
+    SmallVector<int64_t> order;
+    for (int64_t i = 0; i < width; ++i) {
+      for (int64_t from : {int64_t(0), length})
+        for (int64_t j = 0; j < count; ++j)
+          order.push_back(from + i * count + j);
+    }
+    // Neighbours are joined, so that the order of the parts is kept.
+    SmallVector<Value> joined;
+    for (int64_t i = 0; i < half; ++i)
+      joined.push_back(
+          vector::ShuffleOp::create(b, parts[2 * i], parts[2 * i + 1], order));
+    parts = joined;
+  }
+  return parts.front();
+}
+
 /// Rows of `source` that make a group are interleaved. `shape` is that of
 /// `source`; rows that it lacks are zero.
 void Lowering::interleaveInto(const Buffer &source, const Buffer &groups,
@@ -237,28 +262,10 @@ void Lowering::interleaveInto(const Buffer &source, const Buffer &groups,
       }
       return;
     }
-    // Elements i of all parts side by side: pairs of parts, then pairs of
-    // pairs.
-    while (parts.size() > 1) {
-      int64_t half = parts.size() / 2;
-      int64_t count = group / static_cast<int64_t>(parts.size());
-      int64_t length = width * count;
-      SmallVector<int64_t> order;
-      for (int64_t i = 0; i < width; ++i) {
-        for (int64_t from : {int64_t(0), length})
-          for (int64_t j = 0; j < count; ++j)
-            order.push_back(from + i * count + j);
-      }
-      // Neighbours are joined, so that the order of the parts is kept.
-      SmallVector<Value> joined;
-      for (int64_t i = 0; i < half; ++i)
-        joined.push_back(vector::ShuffleOp::create(b, parts[2 * i],
-                                                   parts[2 * i + 1], order));
-      parts = joined;
-    }
+    Value joined = sideBySide(b, parts, width);
     lanes = width * group;
     to[last].step = 1;
-    storeBuffer(narrow, to, {parts.front(), 0, true});
+    storeBuffer(narrow, to, {joined, 0, true});
     lanes = width;
   };
   SmallVector<int64_t> walk(shape);
