@@ -92,7 +92,7 @@ std::vector<ArgInfo> terrazzo::collectArguments(func::FuncOp kernel) {
 }
 
 void terrazzo::collectLines(ModuleOp module, Artifact &artifact) {
-  auto lines = module->getAttrOfType<ArrayAttr>("tile.lines");
+  auto lines = module->getAttrOfType<ArrayAttr>(tile::kLinesAttr);
   if (!lines)
     return;
   for (auto entry : lines.getAsRange<DictionaryAttr>()) {

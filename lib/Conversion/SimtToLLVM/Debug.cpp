@@ -21,51 +21,9 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::thread;
 
-static bool findFile(Location location, FileLineColLoc &out) {
-  if (auto file = dyn_cast<FileLineColLoc>(location)) {
-    out = file;
-    return true;
-  }
-  if (auto call = dyn_cast<CallSiteLoc>(location))
-    return findFile(call.getCallee(), out);
-  if (auto name = dyn_cast<NameLoc>(location))
-    return findFile(name.getChildLoc(), out);
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    return llvm::any_of(fused.getLocations(),
-                        [&](Location part) { return findFile(part, out); });
-  return false;
-}
-
-int32_t Lowering::addLine(Operation *op, StringRef text, ArrayAttr operands) {
-  FileLineColLoc file;
-  bool found = findFile(op->getLoc(), file);
-  SmallVector<NamedAttribute> fields = {
-      b.getNamedAttr("text", b.getStringAttr(text)),
-      b.getNamedAttr(
-          "file", b.getStringAttr(found ? file.getFilename().getValue() : "")),
-      b.getNamedAttr("line", b.getI32IntegerAttr(found ? file.getLine() : 0)),
-      b.getNamedAttr("column",
-                     b.getI32IntegerAttr(found ? file.getColumn() : 0)),
-      b.getNamedAttr("operands", operands)};
-  lines.push_back(b.getDictionaryAttr(fields));
+int32_t Lowering::addLine(DictionaryAttr entry) {
+  lines.push_back(entry);
   return static_cast<int32_t>(lines.size()) - 1;
-}
-
-/// "i32 4x8 0": what an operand holds, for the printer.
-static std::string describe(Type type, bool isSigned, bool hex) {
-  Type element = tile::getElementType(type);
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  if (isa<tile::PtrType>(element))
-    out << "ptr";
-  else if (element.isInteger() && !isSigned && !element.isInteger(1))
-    out << "u" << element.getIntOrFloatBitWidth();
-  else
-    out << element;
-  out << " ";
-  llvm::interleave(tile::getShape(type), out, "x");
-  out << " " << (hex ? 1 : 0);
-  return text;
 }
 
 Value Lowering::debugWord(Value word) {
@@ -178,12 +136,7 @@ void Lowering::printElements(int32_t line, int32_t operand, Value condition,
 }
 
 LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
-  SmallVector<Attribute> descriptions;
-  for (auto [operand, isSigned] :
-       llvm::zip_equal(op.getOperands(), op.getIsSigned()))
-    descriptions.push_back(b.getStringAttr(
-        describe(operand.getType(), isSigned != 0, op.getHex())));
-  int32_t line = addLine(op, op.getPrefix(), b.getArrayAttr(descriptions));
+  int32_t line = addLine(tile::lineEntry(op));
   if (op.getOperands().empty())
     printElements(line, -1, isFirstThread(), i32(0), {}, Type());
   for (auto [position, operand] : llvm::enumerate(op.getOperands())) {
@@ -224,7 +177,7 @@ LogicalResult Lowering::lowerPrint(tile::PrintOp op) {
 }
 
 LogicalResult Lowering::lowerAssert(tile::AssertOp op) {
-  int32_t line = addLine(op, op.getMessage(), b.getArrayAttr({}));
+  int32_t line = addLine(tile::lineEntry(op));
   Value fails;
   if (auto type = dyn_cast<RankedTensorType>(op.getCondition().getType())) {
     for (uint32_t r : distribution(type).unique) {

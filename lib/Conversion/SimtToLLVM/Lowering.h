@@ -316,8 +316,7 @@ private:
                      mlir::Value first, mlir::ValueRange values,
                      mlir::Type element);
   mlir::Value rowMajorIndex(mlir::RankedTensorType type, uint32_t r);
-  int32_t addLine(mlir::Operation *op, llvm::StringRef text,
-                  mlir::ArrayAttr operands);
+  int32_t addLine(mlir::DictionaryAttr entry);
   mlir::Value debugWord(mlir::Value word);
   mlir::Value programId(int32_t axis);
   void ifThen(mlir::Value condition, llvm::function_ref<void()> body);

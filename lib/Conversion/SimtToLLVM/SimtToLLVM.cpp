@@ -611,7 +611,7 @@ struct SimtToLLVM : impl::SimtToLLVMBase<SimtToLLVM> {
     for (func::FuncOp kernel : kernels)
       if (failed(lowerKernel(module, kernel, lines)))
         return signalPassFailure();
-    module->setAttr("tile.lines", ArrayAttr::get(&getContext(), lines));
+    module->setAttr(tile::kLinesAttr, ArrayAttr::get(&getContext(), lines));
   }
 };
 

@@ -433,8 +433,7 @@ private:
   //-------------------------------------------------------===//
   llvm::LogicalResult lowerPrint(tile::PrintOp op);
   llvm::LogicalResult lowerAssert(tile::AssertOp op);
-  int32_t addLine(mlir::Operation *op, llvm::StringRef text,
-                  mlir::ArrayAttr operands);
+  int32_t addLine(mlir::DictionaryAttr entry);
   void callContext(int64_t slot, mlir::ValueRange args);
 
   //===--- Shape.cpp

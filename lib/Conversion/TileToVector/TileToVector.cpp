@@ -109,7 +109,7 @@ LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel) {
   if (failed(emitPrograms(b, kernel, entry, lowering)))
     return failure();
   module->setAttr("tile.entry", b.getStringAttr(name));
-  module->setAttr("tile.lines", b.getArrayAttr(lowering.lines));
+  module->setAttr(tile::kLinesAttr, b.getArrayAttr(lowering.lines));
   kernel.erase();
   return success();
 }

@@ -33,6 +33,15 @@ inline constexpr llvm::StringLiteral kKernelAttr = "tile.kernel";
 /// divisible.
 inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
 
+/// Name of the module attribute (an array) of what the runtime must know of the
+/// prints and asserts that lowering has made numbers of.
+inline constexpr llvm::StringLiteral kLinesAttr = "tile.lines";
+
+/// The entry of a print or an assert in that array: `text`, its place in the
+/// source, and of each operand of a print "<dtype> <shape> <hex>".
+mlir::DictionaryAttr lineEntry(PrintOp op);
+mlir::DictionaryAttr lineEntry(AssertOp op);
+
 /// The type itself, or the element type of a tile.
 mlir::Type getElementType(mlir::Type type);
 
