@@ -9,6 +9,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
 #include "terrazzo/Target/Target.h"
 
@@ -250,6 +251,39 @@ struct LowerFence : ScopedPattern<simt::ThreadFenceOp> {
 };
 
 } // namespace
+
+namespace {
+
+template <typename Op>
+struct LowerApproximate : OpRewritePattern<Op> {
+  LowerApproximate(MLIRContext *context, llvm::StringRef name,
+                   device::EmitFunction emit)
+      : OpRewritePattern<Op>(context), name(name), emit(emit) {}
+  llvm::StringRef name;
+  device::EmitFunction emit;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return rewriter.notifyMatchFailure(op, "not f32");
+    if (isa<arith::DivFOp>(op) && !op->hasAttr(kApproximateAttr))
+      return rewriter.notifyMatchFailure(op, "must be correctly rounded");
+    rewriter.replaceOp(op,
+                       emit(rewriter, op.getLoc(), name, op->getOperands()));
+    return success();
+  }
+};
+
+} // namespace
+
+void device::populateApproximatePatterns(RewritePatternSet &patterns,
+                                         const Approximations &names,
+                                         EmitFunction emit) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<LowerApproximate<math::Exp2Op>>(context, names.exp2, emit);
+  patterns.add<LowerApproximate<math::Log2Op>>(context, names.log2, emit);
+  patterns.add<LowerApproximate<math::RsqrtOp>>(context, names.rsqrt, emit);
+  patterns.add<LowerApproximate<arith::DivFOp>>(context, names.divide, emit);
+}
 
 void device::populateThreadPatterns(RewritePatternSet &patterns,
                                     const SyncScopes &scopes,

@@ -50,6 +50,21 @@ void populateThreadPatterns(mlir::RewritePatternSet &patterns,
                             const SyncScopes &scopes,
                             AnnotateAtomic annotate = nullptr);
 
+/// Functions of f32 that the hardware has, good to a few ulp, by its names.
+struct Approximations {
+  llvm::StringRef exp2, log2, rsqrt, divide;
+};
+/// Emits the function of f32 called `name`.
+using EmitFunction = mlir::Value (*)(mlir::OpBuilder &builder,
+                                     mlir::Location loc, llvm::StringRef name,
+                                     mlir::ValueRange operands);
+
+/// Patterns for the ops that `tz-expand-math` leaves where the target has the
+/// fact `approximate`.
+void populateApproximatePatterns(mlir::RewritePatternSet &patterns,
+                                 const Approximations &names,
+                                 EmitFunction emit);
+
 /// `then()` where `mask` is true (or there is none), else `otherwise`.
 mlir::Value select(mlir::PatternRewriter &rewriter, mlir::Location loc,
                    mlir::Value mask, mlir::Value otherwise,

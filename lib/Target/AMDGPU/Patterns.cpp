@@ -7,7 +7,6 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
 #include "terrazzo/Target/AMDGPU/Target.h"
 #include "terrazzo/Target/Gpu.h"
@@ -144,24 +143,6 @@ struct LowerNumPrograms : OpRewritePattern<tile::NumProgramsOp> {
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(
         op, rewriter.getI32Type(), place, /*alignment=*/4, /*isVolatile=*/false,
         /*isNonTemporal=*/false, /*isInvariant=*/true);
-    return success();
-  }
-};
-
-/// A function of f32 that is an intrinsic, `name`, of a few ulp.
-template <typename Op>
-struct LowerApproximate : OpRewritePattern<Op> {
-  LowerApproximate(MLIRContext *context, llvm::StringRef name)
-      : OpRewritePattern<Op>(context), name(name) {}
-  llvm::StringRef name;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return rewriter.notifyMatchFailure(op, "not f32");
-    if (isa<arith::DivFOp>(op) && !op->hasAttr(kApproximateAttr))
-      return rewriter.notifyMatchFailure(op, "must be correctly rounded");
-    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
-        op, op.getType(), rewriter.getStringAttr(name), op->getOperands());
     return success();
   }
 };
@@ -341,14 +322,17 @@ class SimtToROCDL : public terrazzo::impl::SimtToROCDLBase<SimtToROCDL> {
                  LowerNumPrograms, LowerBarrier, LowerShuffleIndex>(
         &getContext());
     patterns.add<LowerWarpId, LowerShuffleXor>(&getContext(), *block);
-    patterns.add<LowerApproximate<math::Exp2Op>>(&getContext(),
-                                                 "llvm.amdgcn.exp2.f32");
-    patterns.add<LowerApproximate<math::Log2Op>>(&getContext(),
-                                                 "llvm.amdgcn.log.f32");
-    patterns.add<LowerApproximate<math::RsqrtOp>>(&getContext(),
-                                                  "llvm.amdgcn.rsq.f32");
-    patterns.add<LowerApproximate<arith::DivFOp>>(&getContext(),
-                                                  "llvm.amdgcn.fdiv.fast");
+    device::populateApproximatePatterns(
+        patterns,
+        {"llvm.amdgcn.exp2.f32", "llvm.amdgcn.log.f32", "llvm.amdgcn.rsq.f32",
+         "llvm.amdgcn.fdiv.fast"},
+        [](OpBuilder &builder, Location loc, llvm::StringRef name,
+           ValueRange operands) -> Value {
+          return LLVM::CallIntrinsicOp::create(
+                     builder, loc, builder.getF32Type(),
+                     builder.getStringAttr(name), operands)
+              .getResult(0);
+        });
     walkAndApplyPatterns(module, std::move(patterns));
     if (failed(device::checkAllConverted(module)))
       signalPassFailure();

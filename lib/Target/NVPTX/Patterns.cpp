@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
 #include "terrazzo/Target/Gpu.h"
 #include "terrazzo/Target/NVPTX/Target.h"
@@ -457,31 +456,6 @@ struct LowerAxis : OpRewritePattern<Op> {
   }
 };
 
-/// A function of f32 that is one instruction, `name`, of a few ulp.
-template <typename Op>
-struct LowerApproximate : OpRewritePattern<Op> {
-  LowerApproximate(MLIRContext *context, llvm::StringRef name)
-      : OpRewritePattern<Op>(context), name(name) {}
-  llvm::StringRef name;
-  LogicalResult matchAndRewrite(Op op,
-                                PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
-      return rewriter.notifyMatchFailure(op, "not f32");
-    if (isa<arith::DivFOp>(op) && !op->hasAttr(kApproximateAttr))
-      return rewriter.notifyMatchFailure(op, "must be correctly rounded");
-    std::string text = name.str() + " $0", constraints = "=f";
-    for (unsigned i = 1; i <= op->getNumOperands(); ++i) {
-      text += ", $" + std::to_string(i);
-      constraints += ",f";
-    }
-    rewriter.replaceOpWithNewOp<LLVM::InlineAsmOp>(
-        op, op->getResultTypes(), op->getOperands(), text + ";", constraints,
-        /*has_side_effects=*/false, /*is_align_stack=*/false,
-        LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-    return success();
-  }
-};
-
 struct LowerBarrier : OpRewritePattern<simt::BarrierOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(simt::BarrierOp op,
@@ -492,6 +466,22 @@ struct LowerBarrier : OpRewritePattern<simt::BarrierOp> {
 };
 
 } // namespace
+
+/// An instruction of f32 operands and result that does nothing else.
+static Value emitInstruction(OpBuilder &builder, Location loc,
+                             llvm::StringRef name, ValueRange operands) {
+  std::string text = name.str() + " $0", constraints = "=f";
+  for (size_t i = 1; i <= operands.size(); ++i) {
+    text += ", $" + std::to_string(i);
+    constraints += ",f";
+  }
+  return LLVM::InlineAsmOp::create(
+             builder, loc, TypeRange(builder.getF32Type()), operands,
+             text + ";", constraints, /*has_side_effects=*/false,
+             /*is_align_stack=*/false, LLVM::TailCallKind::None,
+             LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
 
 static Value shuffle(PatternRewriter &rewriter, Location loc, Value value,
                      Value lane, NVVM::ShflKind kind) {
@@ -552,14 +542,11 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
                  LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp,
                            NVVM::GridDimYOp, NVVM::GridDimZOp>>(&getContext());
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
-    patterns.add<LowerApproximate<math::Exp2Op>>(&getContext(),
-                                                 "ex2.approx.ftz.f32");
-    patterns.add<LowerApproximate<math::Log2Op>>(&getContext(),
-                                                 "lg2.approx.ftz.f32");
-    patterns.add<LowerApproximate<math::RsqrtOp>>(&getContext(),
-                                                  "rsqrt.approx.ftz.f32");
-    patterns.add<LowerApproximate<arith::DivFOp>>(&getContext(),
-                                                  "div.full.f32");
+    device::populateApproximatePatterns(
+        patterns,
+        {"ex2.approx.ftz.f32", "lg2.approx.ftz.f32", "rsqrt.approx.ftz.f32",
+         "div.full.f32"},
+        emitInstruction);
     patterns.add<LowerAtomicRMW>(&getContext(),
                                  capability ? capability.getInt() : 0);
     walkAndApplyPatterns(module, std::move(patterns));
