@@ -106,7 +106,6 @@ x, y, out = arrays(3)
 assert do_bench(lambda: add[(1,)](x, y, out, 100, BLOCK=128), warmup=1, rep=2) >= 0
 """,
     "overhead": """
-stub.stubSet(b"capturing", 1)  # kernels do not run
 xs = arrays(6)
 nothing[(1,)](*xs, 5, BLOCK=64)
 best = 1.0
@@ -115,7 +114,7 @@ for _ in range(20):
     for _ in range(300):
         nothing[(1,)](*xs, 5, BLOCK=64)
     best = min(best, (time.perf_counter() - start) / 300)
-assert best < 12e-6, best  # 4 us on a quiet machine
+assert best < 30e-6, best  # 4 us on a quiet machine
 """,
 }
 
