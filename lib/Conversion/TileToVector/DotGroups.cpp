@@ -37,6 +37,8 @@ DotUnit Lowering::pickUnit(tile::DotOp op) {
     hasTile = chip.hasTileBf16, hasVector = chip.hasVectorBf16;
   else if (lhs.isInteger(8) && rhs.isInteger(8) && acc.isInteger(32))
     hasTile = chip.hasTileInt8, hasVector = chip.hasVectorInt8;
+  if (!hasTile && !hasVector) // Wider elements make no groups.
+    return DotUnit::Single;
   auto type = cast<RankedTensorType>(op.getType());
   int64_t rank = type.getRank();
   int64_t m = type.getDimSize(rank - 2), n = type.getDimSize(rank - 1);

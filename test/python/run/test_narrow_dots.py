@@ -83,3 +83,23 @@ def test_strict_keeps_denormals():
     a, b = torch.zeros(16, 32, dtype=torch.bfloat16), torch.zeros(32, 16, dtype=torch.bfloat16)
     a[0, 0], b[0, 0] = 2.0**-130, 2.0**100
     assert multiply(a, b, (16, 16, 32), strict=True)[0, 0] == 2.0**-30
+
+
+@pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize(("dtype", "wide", "eps"), [
+    (torch.float64, tl.float64, 2.0**-52), (torch.float32, tl.float32, 2.0**-23), (torch.float16, tl.float32, 2.0**-23),
+])  # fmt: skip
+def test_elements_that_make_no_groups(dtype, wide, eps, transposed):
+    random, (M, N, K) = np.random.default_rng(5), (33, 40, 70)
+
+    def operand(rows, columns, turned):
+        values = torch.from_numpy(random.standard_normal((columns, rows) if turned else (rows, columns))).to(dtype)
+        return values.t() if turned else values
+
+    a, b = operand(M, K, transposed[0]), operand(K, N, transposed[1])
+    c = torch.zeros(M, N, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
+    product[(3, 3)](a, b, c, M, N, K, *a.stride(), *b.stride(), 16, 16, 32, wide)
+    # The products of doubles are rounded; long doubles tell.
+    want = a.numpy().astype(np.longdouble) @ b.numpy().astype(np.longdouble)
+    bound = K * eps * (np.abs(a.numpy().astype(float)) @ np.abs(b.numpy().astype(float)))
+    assert (np.abs(c.numpy() - want) <= bound).all()
