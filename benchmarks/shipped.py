@@ -64,15 +64,15 @@ def compile_times(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
     Both end with code that can be launched: compiled or read from the cache, and linked.
     """
     warm_up()
-    seen: list[tuple[Any, Any, Any, Any]] = []
+    seen: list[tuple[Any, ...]] = []
     cold: dict[str, float] = {}
     original = JITFunction._compile_into
 
-    def timed(fn: Any, key: Any, specs: Any, options: Any) -> None:
+    def timed(fn: Any, *arguments: Any) -> None:
         start = time.perf_counter()
-        original(fn, key, specs, options)
+        original(fn, *arguments)
         taken = (time.perf_counter() - start) * 1e3
-        seen.append((fn, key, specs, options))
+        seen.append((fn, *arguments))
         cold[fn.__name__] = max(cold.get(fn.__name__, 0.0), taken)
 
     JITFunction._compile_into = timed
@@ -83,12 +83,12 @@ def compile_times(rounds: int) -> tuple[dict[str, float], dict[str, float]]:
         JITFunction._compile_into = original
 
     cached: dict[str, float] = {}
-    for fn, key, specs, options in seen:
+    for fn, *arguments in seen:
         taken = []
         for _ in range(max(rounds, 5)):
             fn.device_caches.clear()
             start = time.perf_counter()
-            original(fn, key, specs, options)
+            original(fn, *arguments)
             taken.append((time.perf_counter() - start) * 1e3)
         cached[fn.__name__] = max(cached.get(fn.__name__, 0.0), statistics.median(taken))
     return cold, cached
