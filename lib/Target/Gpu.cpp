@@ -9,6 +9,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "terrazzo/Conversion/Atomics.h"
 #include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
 #include "terrazzo/Target/Target.h"
@@ -118,55 +119,11 @@ Value device::select(PatternRewriter &rewriter, Location loc, Value mask,
 // Patterns
 //===----------------------------------------------------------------------===//
 
-static LLVM::AtomicOrdering orderingOf(tile::MemSem sem) {
-  switch (sem) {
-  case tile::MemSem::Relaxed:
-    return LLVM::AtomicOrdering::monotonic;
-  case tile::MemSem::Acquire:
-    return LLVM::AtomicOrdering::acquire;
-  case tile::MemSem::Release:
-    return LLVM::AtomicOrdering::release;
-  case tile::MemSem::AcqRel:
-    return LLVM::AtomicOrdering::acq_rel;
-  }
-  llvm_unreachable("an ordering that is none");
-}
-
 /// The ordering of a compare-and-swap that finds another value.
 static LLVM::AtomicOrdering orderingOfFailure(tile::MemSem sem) {
   return sem == tile::MemSem::Acquire || sem == tile::MemSem::AcqRel
              ? LLVM::AtomicOrdering::acquire
              : LLVM::AtomicOrdering::monotonic;
-}
-
-static LLVM::AtomicBinOp binOpOf(tile::RMWKind kind) {
-  switch (kind) {
-  case tile::RMWKind::And:
-    return LLVM::AtomicBinOp::_and;
-  case tile::RMWKind::Or:
-    return LLVM::AtomicBinOp::_or;
-  case tile::RMWKind::Xor:
-    return LLVM::AtomicBinOp::_xor;
-  case tile::RMWKind::Add:
-    return LLVM::AtomicBinOp::add;
-  case tile::RMWKind::FAdd:
-    return LLVM::AtomicBinOp::fadd;
-  case tile::RMWKind::MaxS:
-    return LLVM::AtomicBinOp::max;
-  case tile::RMWKind::MinS:
-    return LLVM::AtomicBinOp::min;
-  case tile::RMWKind::MaxU:
-    return LLVM::AtomicBinOp::umax;
-  case tile::RMWKind::MinU:
-    return LLVM::AtomicBinOp::umin;
-  case tile::RMWKind::FMax:
-    return LLVM::AtomicBinOp::fmax;
-  case tile::RMWKind::FMin:
-    return LLVM::AtomicBinOp::fmin;
-  case tile::RMWKind::Exch:
-    return LLVM::AtomicBinOp::xchg;
-  }
-  llvm_unreachable("a kind that is none");
 }
 
 namespace {
@@ -201,9 +158,9 @@ struct LowerAtomicRMW : ScopedPattern<simt::ThreadAtomicRMWOp> {
         op, device::select(rewriter, loc, op.getMask(), zero,
                            [&](OpBuilder &builder) -> Value {
                              auto atomic = LLVM::AtomicRMWOp::create(
-                                 builder, loc, binOpOf(op.getKind()),
+                                 builder, loc, atomicBinOp(op.getKind()),
                                  op.getPtr(), op.getValue(),
-                                 orderingOf(op.getSem()),
+                                 atomicOrdering(op.getSem()),
                                  scopes.of(op.getScope()),
                                  device::sizeInBytes(op.getType()));
                              if (annotate)
@@ -227,7 +184,7 @@ struct LowerAtomicCAS : ScopedPattern<simt::ThreadAtomicCASOp> {
                            [&](OpBuilder &builder) -> Value {
                              auto atomic = LLVM::AtomicCmpXchgOp::create(
                                  builder, loc, op.getPtr(), op.getExpected(),
-                                 op.getValue(), orderingOf(op.getSem()),
+                                 op.getValue(), atomicOrdering(op.getSem()),
                                  orderingOfFailure(op.getSem()),
                                  scopes.of(op.getScope()),
                                  device::sizeInBytes(op.getType()));
@@ -243,7 +200,7 @@ struct LowerFence : ScopedPattern<simt::ThreadFenceOp> {
   LogicalResult matchAndRewrite(simt::ThreadFenceOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getSem() != tile::MemSem::Relaxed)
-      LLVM::FenceOp::create(rewriter, op.getLoc(), orderingOf(op.getSem()),
+      LLVM::FenceOp::create(rewriter, op.getLoc(), atomicOrdering(op.getSem()),
                             scopes.of(op.getScope()));
     rewriter.eraseOp(op);
     return success();

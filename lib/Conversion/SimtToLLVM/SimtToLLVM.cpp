@@ -8,6 +8,7 @@
 
 #include "Lowering.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -551,12 +552,10 @@ namespace terrazzo {
 namespace {
 
 Machine readMachine(ModuleOp module) {
+  simt::BlockShape block = simt::blockShape(module);
   Machine machine;
-  if (auto target = module->getAttrOfType<DictionaryAttr>("tile.target"))
-    if (auto size = target.getAs<IntegerAttr>("warp_size"))
-      machine.warpSize = size.getInt();
-  if (auto count = module->getAttrOfType<IntegerAttr>(simt::kNumWarpsAttr))
-    machine.numWarps = count.getInt();
+  machine.warpSize = block.warpSize;
+  machine.numWarps = block.numWarps;
   machine.strict = module->hasAttr("tile.strict");
   return machine;
 }

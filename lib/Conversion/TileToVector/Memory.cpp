@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "terrazzo/Conversion/Atomics.h"
 
 using namespace mlir;
 using namespace terrazzo;
@@ -382,52 +383,6 @@ LogicalResult Lowering::lowerScalarLoad(tile::LoadOp op) {
 // Atomics
 //===----------------------------------------------------------------------===//
 
-static LLVM::AtomicOrdering ordering(tile::MemSem sem) {
-  switch (sem) {
-  case tile::MemSem::Relaxed:
-    return LLVM::AtomicOrdering::monotonic;
-  case tile::MemSem::Acquire:
-    return LLVM::AtomicOrdering::acquire;
-  case tile::MemSem::Release:
-    return LLVM::AtomicOrdering::release;
-  case tile::MemSem::AcqRel:
-    return LLVM::AtomicOrdering::acq_rel;
-  }
-  llvm_unreachable("every ordering is listed");
-}
-
-static LLVM::AtomicBinOp binaryOp(tile::RMWKind kind) {
-  using K = tile::RMWKind;
-  using A = LLVM::AtomicBinOp;
-  switch (kind) {
-  case K::And:
-    return A::_and;
-  case K::Or:
-    return A::_or;
-  case K::Xor:
-    return A::_xor;
-  case K::Add:
-    return A::add;
-  case K::FAdd:
-    return A::fadd;
-  case K::MaxS:
-    return A::max;
-  case K::MinS:
-    return A::min;
-  case K::MaxU:
-    return A::umax;
-  case K::MinU:
-    return A::umin;
-  case K::FMax:
-    return A::fmax;
-  case K::FMin:
-    return A::fmin;
-  case K::Exch:
-    return A::xchg;
-  }
-  llvm_unreachable("every kind is listed");
-}
-
 /// Small floats have no atomic arithmetic: compare and swap their bits.
 Value Lowering::casLoop(Value ptr, Value value, tile::RMWKind kind) {
   Type type = value.getType();
@@ -472,7 +427,7 @@ Value Lowering::atomicElement(Operation *op, Value address, Value value,
                                  : Value(arith::BitcastOp::create(b, bits, v));
     };
     Value swap = LLVM::AtomicCmpXchgOp::create(
-        b, ptr, asBits(expected), asBits(value), ordering(cas.getSem()),
+        b, ptr, asBits(expected), asBits(value), atomicOrdering(cas.getSem()),
         LLVM::AtomicOrdering::monotonic);
     Value found = LLVM::ExtractValueOp::create(b, swap, 0);
     return found.getType() == element || isa<tile::PtrType>(element)
@@ -488,11 +443,11 @@ Value Lowering::atomicElement(Operation *op, Value address, Value value,
     Type bits = b.getIntegerType(element.getIntOrFloatBitWidth());
     Value old = LLVM::AtomicRMWOp::create(
         b, LLVM::AtomicBinOp::xchg, ptr,
-        arith::BitcastOp::create(b, bits, value), ordering(rmw.getSem()));
+        arith::BitcastOp::create(b, bits, value), atomicOrdering(rmw.getSem()));
     return arith::BitcastOp::create(b, element, old);
   }
-  return LLVM::AtomicRMWOp::create(b, binaryOp(rmw.getKind()), ptr, value,
-                                   ordering(rmw.getSem()));
+  return LLVM::AtomicRMWOp::create(b, atomicBinOp(rmw.getKind()), ptr, value,
+                                   atomicOrdering(rmw.getSem()));
 }
 
 LogicalResult Lowering::lowerAtomic(Operation *op) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Layout/Builders.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -93,21 +94,16 @@ LinearLayout LayoutBuilder::finish(ArrayRef<unsigned> order) {
 LinearLayout simt::coalescedLayout(ArrayRef<int64_t> shape,
                                    ArrayRef<unsigned> order, int64_t vector,
                                    BlockShape block) {
-  LayoutBuilder builder(shape, block);
-  if (!shape.empty()) {
-    // Wide accesses only while every thread still has one.
-    int64_t elements = 1;
-    for (int32_t extent : paddedShape(shape))
-      elements *= extent;
-    while (vector > 1 && vector * block.threads() > elements)
-      vector /= 2;
-    builder.registers(order[0], log2Exact(vector));
-  }
-  for (unsigned dim : order)
-    builder.lanes(dim);
-  for (unsigned dim : order)
-    builder.warps(dim);
-  return builder.finish(order);
+  SmallVector<int32_t> padded = paddedShape(shape);
+  int64_t elements = 1;
+  for (int32_t extent : padded)
+    elements *= extent;
+  // Wide accesses only while every thread still has one.
+  while (vector > 1 && vector * block.threads() > elements)
+    vector /= 2;
+  return layout::coalesced(
+      padded, SmallVector<int32_t>(order.begin(), order.end()),
+      static_cast<int32_t>(vector), block.numWarps, block.warpSize);
 }
 
 LinearLayout simt::axisInThread(ArrayRef<int64_t> shape, int axis, int64_t most,
