@@ -79,8 +79,7 @@ set_target_properties(terrazzo-shared PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME
 
 # How an installation compiles the binding against its own Python.
 file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/shared/bindings.json" CONTENT [[{
-  "sources": ["$<JOIN:$<TARGET_PROPERTY:_terrazzo,SOURCES>,", ">"],
-  "definitions": ["$<JOIN:$<TARGET_PROPERTY:_terrazzo,COMPILE_DEFINITIONS>,", ">"]
+  "sources": ["$<JOIN:$<TARGET_PROPERTY:_terrazzo,SOURCES>,", ">"]
 }
 ]])
 

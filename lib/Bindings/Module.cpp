@@ -14,12 +14,8 @@ PYBIND11_MODULE(_terrazzo, module) {
   module.doc() = "Terrazzo's compiler and runtime";
   py::module_ ir = module.def_submodule("ir", "Building and compiling IR");
   bindIr(ir);
-#ifdef TERRAZZO_HAS_RUNTIME
   py::module_ runtime =
       module.def_submodule("runtime", "Artifacts, cache, drivers, launch");
   bindRuntime(runtime);
-#endif
-#ifdef TERRAZZO_HAS_DISPATCHER
   bindDispatcher(runtime);
-#endif
 }

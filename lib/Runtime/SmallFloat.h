@@ -1,5 +1,4 @@
-//===- SmallFloat.h - f16 and bf16 as bits -----------------------*- C++
-//-*-===//
+//===- SmallFloat.h - f16 and bf16 as bits ----------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -52,7 +52,7 @@ def includes() -> list[str]:
     except ImportError:
         die(f"{sys.executable} has no pybind11: install it, as by `{sys.executable} -m pip install pybind11`")
         raise
-    return [f"-I{path}" for path in (HERE / "include", HERE / "lib" / "Bindings", folder, pybind11.get_include())]
+    return [f"-I{path}" for path in (HERE / "include", HERE / "lib", folder, pybind11.get_include())]
 
 
 def run(command: list[str]) -> None:
@@ -65,10 +65,10 @@ def run(command: list[str]) -> None:
 def build(jobs: int, folder: Path) -> Path:
     """Compiles the binding into `folder`."""
     recipe = json.loads((HERE / "bindings.json").read_text())
-    command = [*compiler(), *FLAGS, *(f"-D{name}" for name in recipe["definitions"]), *includes()]
+    command = [*compiler(), *FLAGS, *includes()]
 
     def compile_one(source: str) -> str:
-        output = str(folder / f"{source}.o")
+        output = str(folder / f"{source.replace('/', '-')}.o")
         run([*command, "-c", str(HERE / "lib" / "Bindings" / source), "-o", output])
         return output
 

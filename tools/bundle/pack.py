@@ -32,7 +32,7 @@ def headers(build: Path) -> dict[str, Path]:
     """The C headers that the binding needs, by the path that they are included by."""
     roots = [ROOT / "include", build / "llvm-include"]
     found: dict[str, Path] = {}
-    pending = sorted((ROOT / "lib" / "Bindings").glob("*.*"))
+    pending = sorted((ROOT / "lib" / "Bindings").rglob("*.*"))
     while pending:
         for name in _INCLUDE.findall(pending.pop().read_text()):
             if name in found:

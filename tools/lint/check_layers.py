@@ -51,8 +51,8 @@ _FOREIGN: dict[str, list[str]] = {
     "terrazzo-c": ["mlir-c"],
 }
 # The cpu driver links code by LLVM's ORC.
-_FOREIGN_FILES = {"lib/Runtime/Cpu": ["llvm/ExecutionEngine", "llvm/Support", "llvm/ADT", "llvm/TargetParser"]}
-_FOREIGN_FILES["lib/Runtime/Cpu"] += ["llvm/Config", "llvm/IR/Mangler.h", "llvm/IR/DataLayout.h"]
+_FOREIGN_FILES = {"lib/Runtime/Cpu/": ["llvm/ExecutionEngine", "llvm/Support", "llvm/ADT", "llvm/TargetParser"]}
+_FOREIGN_FILES["lib/Runtime/Cpu/"] += ["llvm/Config", "llvm/IR/Mangler.h", "llvm/IR/DataLayout.h"]
 
 # Lowest first. A module may import its own layer and the lower ones.
 PYTHON_LAYERS = [
@@ -115,11 +115,13 @@ def _foreign_allowed(folder: str, path: str, included: str) -> bool:
 
 
 def _own_header(path: str, included: str, root: Path) -> str | None:
-    """A header by its path below include/terrazzo, also one that is included by a path beside the file."""
+    """A header by its path below include/terrazzo or lib, also one that is included by a path beside the file."""
     if included.startswith("terrazzo/"):
         return included.removeprefix("terrazzo/")
     if included.startswith("terrazzo-c/"):
         return "terrazzo-c/" + included.removeprefix("terrazzo-c/")
+    if (root / "lib" / included).exists():
+        return included
     beside = (root / path).parent / included
     if beside.exists():
         for base in (root / "lib", root / "include" / "terrazzo"):

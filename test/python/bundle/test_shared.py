@@ -46,7 +46,7 @@ def test_exports_the_whole_c_api(exported):
 
 
 def test_exports_those_functions_of_mlir_that_the_binding_calls(exported):
-    sources = "".join(path.read_text() for path in (ROOT / "lib" / "Bindings").glob("*.cpp"))
+    sources = "".join(path.read_text() for path in (ROOT / "lib" / "Bindings").rglob("*.cpp"))
     named = set(re.findall(r"\bmlir[A-Z]\w*", sources))
     found = {name for name in exported if name.startswith("mlir")}
     assert found

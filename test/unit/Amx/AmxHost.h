@@ -8,7 +8,7 @@
 #define TERRAZZO_TEST_UNIT_AMX_AMXHOST_H
 
 #include "AmxEmulator.h"
-#include "Runtime/CpuHost.h"
+#include "Runtime/Cpu/Host.h"
 
 #include <csignal>
 #include <optional>

@@ -10,12 +10,12 @@
 using namespace stub;
 
 #define CUDA_TYPE(name, type) using name = type;
-#include "Runtime/CudaSymbols.def"
+#include "Runtime/Gpu/CudaSymbols.def"
 
 #define CUDA_CALL(member, symbol, parameters)                                  \
   extern "C" __attribute__((visibility("default"))) CUresult symbol parameters;
 #define CUDA_OPTIONAL_CALL CUDA_CALL
-#include "Runtime/CudaSymbols.def"
+#include "Runtime/Gpu/CudaSymbols.def"
 
 static int primary, retained;
 static thread_local CUcontext current;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runtime/DeviceOutput.h"
+#include "Runtime/Output/DeviceOutput.h"
 #include "TestKernels.h"
 
 #include <cstdio>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runtime/GpuOutput.h"
+#include "Runtime/Output/GpuOutput.h"
 
 #include <algorithm>
 #include <array>

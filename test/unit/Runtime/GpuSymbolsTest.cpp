@@ -7,7 +7,7 @@
 // the build found the headers; which it found, the tests say.
 //===----------------------------------------------------------------------===//
 
-#include "Runtime/GpuCodes.h"
+#include "Runtime/Gpu/Codes.h"
 
 #include <cstddef>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace gpu = terrazzo::runtime::gpu;
   static_assert(static_cast<CUresult(*) parameters>(&::symbol) != nullptr);
 #define CUDA_OPTIONAL_CALL CUDA_CALL
 #define CUDA_CONSTANT(vendor, ours) static_assert(int(vendor) == int(ours));
-#include "Runtime/CudaSymbols.def"
+#include "Runtime/Gpu/CudaSymbols.def"
 
 TEST(GpuSymbols, cudaHeader) {
   RecordProperty("CUDA_VERSION", CUDA_VERSION);
@@ -48,7 +48,7 @@ TEST(GpuSymbols, cudaHeader) {
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   static_assert(static_cast<const char *(*)parameters>(&::symbol) != nullptr);
 #define HIP_CONSTANT(vendor, ours) static_assert(int(vendor) == int(ours));
-#include "Runtime/HipSymbols.def"
+#include "Runtime/Gpu/HipSymbols.def"
 
 TEST(GpuSymbols, hipHeader) {
   RecordProperty("HIP_VERSION", HIP_VERSION);

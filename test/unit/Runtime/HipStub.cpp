@@ -13,7 +13,7 @@
 using namespace stub;
 
 #define HIP_TYPE(name, type) using name = type;
-#include "Runtime/HipSymbols.def"
+#include "Runtime/Gpu/HipSymbols.def"
 
 #define HIP_CALL(member, symbol, parameters)                                   \
   extern "C"                                                                   \
@@ -24,7 +24,7 @@ using namespace stub;
 #define HIP_TEXT_CALL(member, symbol, parameters)                              \
   extern "C" __attribute__((visibility("default")))                            \
   const char *symbol parameters;
-#include "Runtime/HipSymbols.def"
+#include "Runtime/Gpu/HipSymbols.def"
 
 static thread_local int current = 0;
 static bool hasContext() { return current == 0; }
