@@ -541,8 +541,9 @@ void Assignment::choose() {
       sum += 8 * each;
     return sum * static_cast<double>(all[index].type.getNumElements());
   };
-  llvm::stable_sort(order,
-                    [&](size_t a, size_t b) { return weight(a) > weight(b); });
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return weight(a) != weight(b) ? weight(a) > weight(b) : a < b;
+  });
   // Each class alone, then with those that follow it without a conversion: a
   // chain of renamings would otherwise be stuck with one conversion in it.
   bool changed = true;

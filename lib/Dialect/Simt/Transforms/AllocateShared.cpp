@@ -88,8 +88,9 @@ class AllocateSharedPass : public impl::AllocateSharedBase<AllocateSharedPass> {
     SmallVector<Lifetime *> order;
     for (Lifetime &buffer : buffers)
       order.push_back(&buffer);
-    llvm::stable_sort(order, [](const Lifetime *a, const Lifetime *b) {
-      return a->size() > b->size();
+    // Equal ones in their order (they lie in one vector).
+    llvm::sort(order, [](const Lifetime *a, const Lifetime *b) {
+      return a->size() != b->size() ? a->size() > b->size() : a < b;
     });
     int64_t total = 0;
     SmallVector<Lifetime *> placed;

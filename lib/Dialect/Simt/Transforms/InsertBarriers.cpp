@@ -47,11 +47,13 @@ class InsertBarriersPass : public impl::InsertBarriersBase<InsertBarriersPass> {
             .wasInterrupted();
     if (!hasLoops)
       return;
-    // Those that run most often first.
-    llvm::stable_sort(barriers, [](Operation *a, Operation *b) {
-      return loopsAround(a) > loopsAround(b);
-    });
-    for (Operation *barrier : barriers) {
+    // Those that run most often first, else in their order.
+    SmallVector<std::pair<int64_t, size_t>> order;
+    for (auto [index, barrier] : llvm::enumerate(barriers))
+      order.emplace_back(-loopsAround(barrier), index);
+    llvm::sort(order);
+    for (auto [depth, index] : order) {
+      Operation *barrier = barriers[index];
       Operation *next = barrier->getNextNode();
       barrier->remove();
       if (isClean(kernel))
