@@ -15,9 +15,10 @@ add[(tz.cdiv(n, 256),)](x, y, n, BLOCK=256)
 import importlib
 
 from . import errors, knobs, language
+from .accepted import AsyncCompileMode, FutureKernel, must_use_result, set_allocator
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
 from .compiler import ASTSource, CompiledKernel, compile
-from .driver import synchronize
+from .devices import synchronize
 from .errors import (
     ArgumentError,
     ArgumentRangeError,
@@ -32,24 +33,15 @@ from .errors import (
     TerrazzoError,
     UnsupportedLanguageConstruct,
 )
-from .host import (
-    AsyncCompileMode,
-    FutureKernel,
-    MockTensor,
-    TensorWrapper,
-    cdiv,
-    constexpr_function,
-    must_use_result,
-    next_power_of_2,
-    reinterpret,
-    set_allocator,
-)
 from .jit import JITFunction, KernelInterface, jit
+from .language.values import constexpr_function
+from .sizes import cdiv, next_power_of_2
+from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __version__ = "0.1.0"
 
 # Imported when first used.
-_LAZY = ("compat", "driver", "kernels", "runtime", "testing", "tools", "trainer")
+_LAZY = ("compat", "devices", "driver", "kernels", "runtime", "testing", "tools", "trainer")
 _LAZY_NAMES = {"DeviceArray": "device", "device_array": "device"}
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "importlib"]

@@ -6,7 +6,7 @@ import inspect
 import json
 import time
 
-from . import driver, knobs, store
+from . import devices, knobs, store, targets
 from .errors import ArgumentError, TerrazzoError
 from .jit import Wrapper
 from .specialize import UnstableConstantError, stable_text
@@ -244,8 +244,8 @@ class Autotuner(Wrapper):
         try:
             parts = [
                 "autotune",
-                driver.fingerprint(),
-                driver.chip(_target_of(key)),
+                store.fingerprint(),
+                devices.chip(_target_of(key)),
                 self.base_fn.cache_key,
                 stable_text(tuple(str(k) if hasattr(k, "itemsize") else k for k in key)),
                 *[stable_text(tuple(sorted((k, stable_text(v)) for k, v in c.all_kwargs().items()))) for c in configs],
@@ -301,15 +301,15 @@ def _gpu_of(arguments):
     """The GPU of the first array that is on one, as text: "cuda:0"."""
     for value in arguments.values():
         text = str(getattr(value, "device", "")) if hasattr(value, "dtype") else ""
-        if text.partition(":")[0] in driver.GPUS:
+        if text.partition(":")[0] in targets.GPUS:
             return text
     return None
 
 
 def _target_of(key):
     """The target that a key of key_of is for."""
-    place = key[-1] if key and isinstance(key[-1], str) and key[-1].partition(":")[0] in driver.GPUS else None
-    return driver.wanted() or (place.partition(":")[0] if place else driver.target())
+    place = key[-1] if key and isinstance(key[-1], str) and key[-1].partition(":")[0] in targets.GPUS else None
+    return targets.wanted() or (place.partition(":")[0] if place else devices.target())
 
 
 def _seconds(timing):

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 
-from . import driver, knobs, store
+from . import devices, knobs, statuses, store, targets
 from ._terrazzo import ir
 from .errors import ArgumentError, CompileError, OutOfResources
 from .kernel import CompiledKernel
@@ -22,9 +22,9 @@ def digest_of(fn, spec, options, target):
         constants, stable = spec.stable_constants(), True
     except UnstableConstantError:
         constants, stable = repr([(k, id(v)) for k, v in spec.constexprs.items()]), False
-    name, chip = driver.check_target(target)[0], driver.chip(target)
+    name, chip = targets.check_target(target)[0], devices.chip(target)
     parts = [
-        driver.fingerprint(),
+        store.fingerprint(),
         name,
         chip,
         fn.cache_key,
@@ -39,8 +39,8 @@ def digest_of(fn, spec, options, target):
 
 def _check_threads(fn, options, target):
     """An error unless a block of the target has room for the warps."""
-    required = options["num_warps"] * driver.warp_size(target)
-    if target.partition(":")[0] in driver.GPUS and required > MOST_THREADS:
+    required = options["num_warps"] * targets.warp_size(target)
+    if target.partition(":")[0] in targets.GPUS and required > MOST_THREADS:
         raise OutOfResources(required, MOST_THREADS, f"threads of a block of {fn.__name__}() by num_warps")
 
 
@@ -49,7 +49,7 @@ def compile_specs(fn, specs, options, target=None, device=0):
 
     `target` is the process's unless given; a target without a chip means that of `device`.
     """
-    target = driver.resolved(target or driver.target(), device)
+    target = devices.resolved(target or devices.target(), device)
     options = checked(options)
     options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
     _check_threads(fn, options, target)
@@ -78,7 +78,7 @@ def _load(fn, spec, options, target, digest, data):
 def _build(fn, spec, options, target):
     from . import frontend
 
-    name, chip = driver.check_target(target)
+    name, chip = targets.check_target(target)
     # A kernel may ask about its target: "cuda:90", "hip:gfx942".
     asked = f"cuda:{re.sub(r'[^0-9]', '', chip)}" if name == "cuda" else target if name == "hip" else "cpu"
     facts = {**relevant(options, name), "target": asked}
@@ -100,7 +100,7 @@ def failure(error, text, name, target):
     What does not fit the device is an OutOfResources.
     """
     if "out of resource" in said(error):
-        return driver.out_of_resources(f"{said(error)} (in kernel {name})")
+        return statuses.out_of_resources(f"{said(error)} (in kernel {name})")
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     folder = os.path.join(tempfile.gettempdir(), f"terrazzo-reproducers-{os.getuid()}")
     path = os.path.join(folder, f"{name}-{digest}.mlir")
@@ -178,7 +178,7 @@ class ASTSource:
 def compile(src, target=None, options=None):
     """Compiles an ASTSource, or the text or path of a module, and gives the compiled kernel."""
     if target is not None and not isinstance(target, str):
-        target = driver.target_text(target)
+        target = targets.target_text(target)
     if isinstance(src, ASTSource):
         return compile_specs(src.fn, src.specs(), dict(options or {}), target)
     raise ArgumentError(f"compile() takes an ASTSource, found {type(src).__name__}")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import driver
+from . import devices, statuses, targets
 from ._terrazzo import runtime
 from .errors import ArgumentError
 from .language.dtypes import dtype as language_dtype
@@ -26,10 +26,10 @@ _DLPACK = {"i": 0, "u": 1, "f": 2, "b": 6}
 def place_of(device):
     """(target, number) of "cuda:1", a number, or None: the GPU at hand."""
     if device is None or isinstance(device, int):
-        name = driver.default_name()
+        name = devices.default_name()
         return name, runtime.current_device(name) if device is None and name != "cpu" else device or 0
     name, _, number = str(device).partition(":")
-    driver.check_target(name)
+    targets.check_target(name)
     if number and not number.isdigit():
         raise ArgumentError(f"'{device}' is no device, expected one such as cuda:0")
     return name, int(number or 0)
@@ -45,11 +45,11 @@ class DeviceArray:
         self.size = math.prod(self.shape)
         self.nbytes = self.size * self.itemsize
         self._address = 0
-        self._driver = driver.opened(self.target)
-        with driver.statuses():
+        self._driver = devices.opened(self.target)
+        with statuses.statuses():
             self._address = self._driver.alloc(max(self.nbytes, 1), self.index)
-        if self.target in driver.GPUS:
-            driver.used.add((self.target, self.index))
+        if self.target in targets.GPUS:
+            devices.used.add((self.target, self.index))
 
     def __del__(self):
         if getattr(self, "_address", 0):
@@ -109,14 +109,14 @@ class DeviceArray:
         if nbytes != self.nbytes:
             raise ArgumentError(f"an array of {nbytes} bytes, expected {self.nbytes}: shape {list(self.shape)}")
         if nbytes:
-            with driver.statuses():
+            with statuses.statuses():
                 self._driver.copy(self._address, address, nbytes, self.index, self._stream())
         return self
 
     def zero_(self):
         """Sets all bytes to 0, on the stream that launches go to."""
         if self.nbytes:
-            with driver.statuses():
+            with statuses.statuses():
                 self._driver.fill(self._address, 0, self.nbytes, self.index, self._stream())
         return self
 
@@ -125,7 +125,7 @@ class DeviceArray:
         host = self.dtype if isinstance(self.dtype, np.dtype) else np.dtype(f"u{self.itemsize}")
         found = np.empty(self.shape, host)
         if self.nbytes:
-            with driver.statuses():
+            with statuses.statuses():
                 self._driver.copy(found.ctypes.data, self._address, self.nbytes, self.index, self._stream())
         return found
 

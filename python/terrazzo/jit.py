@@ -5,15 +5,15 @@ import functools
 import inspect
 import threading
 
-from . import driver, knobs
+from . import devices, knobs, targets
 from . import language as tl
 from ._terrazzo import runtime
 from .compiler import compile_specs
 from .errors import ArgumentError
-from .host import MockTensor, UnalignedMock
 from .language.dtypes import dtype, pointer_type
 from .options import OPTIONS, PLACING
 from .specialize import parameters_of, spec_from_text, type_from_text
+from .wrappers import MockTensor, UnalignedMock
 
 runtime.set_language_types(tl.constexpr, dtype)
 
@@ -185,8 +185,8 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         hooks = knobs.runtime
         hooks.kernel_load_start_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
         compiled.n_regs, compiled.n_spills = self._insert(key, compiled.data, backend, device, compiled)
-        if backend in driver.GPUS:
-            driver.used.add((backend, device))
+        if backend in targets.GPUS:
+            devices.used.add((backend, device))
         hooks.kernel_load_end_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
         self.last = compiled
 
@@ -238,7 +238,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
 def _target_of(options, backend):
     """The text of the target of a call that runs on a backend."""
-    return options.get("target") or driver.wanted() or backend
+    return options.get("target") or targets.wanted() or backend
 
 
 def _find_function(module, qualname):

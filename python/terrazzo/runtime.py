@@ -4,8 +4,8 @@
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import driver
 from .errors import OutOfResources
-from .host import MockTensor, TensorWrapper, reinterpret
 from .jit import JITFunction, KernelInterface
+from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
     "Autotuner",

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The disk cache of compiled kernels. Nothing that goes wrong with it stops a launch: it warns, once a reason."""
 
+import functools
+import hashlib
 import threading
 import warnings
+from pathlib import Path
 
 from . import knobs
-from ._terrazzo import runtime
+from ._terrazzo import ir, runtime
 from .errors import CacheWarning
 
 _lock = threading.Lock()
@@ -34,6 +37,17 @@ def _cache():
                 _open[directory, size] = None
                 _warn(f"kernels are compiled without a cache: {error}")
         return _open[directory, size]
+
+
+@functools.cache
+def fingerprint():
+    """A string that changes whenever other code may be made: by the compiler, the language or the frontend."""
+    digest = hashlib.sha256(ir.fingerprint().encode())
+    package = Path(__file__).parent
+    for layer in ("frontend", "language"):
+        for path in sorted((package / layer).rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"{ir.fingerprint()}-{digest.hexdigest()[:16]}"
 
 
 def get(key):

@@ -4,7 +4,7 @@
 import sys
 import time
 
-from . import driver
+from . import devices, statuses, targets
 from ._terrazzo import runtime
 
 CACHE_BYTES = 256 << 20  # more than the last cache of any GPU
@@ -120,7 +120,7 @@ class TorchTimer(DeviceTimer):
     def synchronize(self):
         """Waits for torch's device; a kernel that failed raises."""
         self._cuda.synchronize()
-        driver.synchronize()
+        devices.synchronize()
 
 
 class DriverTimer(DeviceTimer):
@@ -129,28 +129,28 @@ class DriverTimer(DeviceTimer):
     def __init__(self, name, device, stream):
         from .device import DeviceArray
 
-        self._driver, self._device, self._stream = driver.opened(name), device, stream
+        self._driver, self._device, self._stream = devices.opened(name), device, stream
         place = f"{name}:{device}"
         self._cache = DeviceArray((CACHE_BYTES,), "int8", place)
 
     def event(self):
         """An event of the driver."""
-        with driver.statuses():
+        with statuses.statuses():
             return self._driver.event(self._device)
 
     def record(self, event):
         """Marks the point where the stream is now."""
-        with driver.statuses():
+        with statuses.statuses():
             event.record(self._stream)
 
     def clear_cache(self):
         """Writes to 256 MiB."""
-        with driver.statuses():
+        with statuses.statuses():
             self._driver.fill(self._cache.data_ptr(), 0, CACHE_BYTES, self._device, self._stream)
 
     def synchronize(self):
         """Waits for the device; a kernel that failed raises."""
-        with driver.statuses():
+        with statuses.statuses():
             self._driver.synchronize(self._device, self._stream)
 
 
@@ -160,7 +160,7 @@ def timer_of(fn):
     fn()
     count, name, device, stream = runtime.last_gpu_launch()
     torch = sys.modules.get("torch")
-    is_cpu = (driver.wanted() or "").partition(":")[0] == "cpu"
+    is_cpu = (targets.wanted() or "").partition(":")[0] == "cpu"
     if torch is not None and torch.cuda.is_initialized() and not is_cpu:
         return TorchTimer()
     return DriverTimer(name, device, stream) if count != before else HostTimer()

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "python" / "run"))
 def _missing():
     """Why there is no GPU to test on; None if there is one."""
     reasons = []
-    for name in tz.driver.GPUS:
+    for name in tz.targets.GPUS:
         try:
-            tz.driver.properties(name, 0)
+            tz.devices.properties(name, 0)
             return None
         except tz.TerrazzoError as error:
             reasons.append(f"{name}: {error}")
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def target():
     """The name of the GPU's target."""
-    return tz.driver.default_name()
+    return tz.devices.default_name()
 
 
 @pytest.fixture(autouse=True)

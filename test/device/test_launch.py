@@ -152,7 +152,7 @@ def test_warps(warps):
     x, y, out = cuda(5000), cuda(5000), torch.empty(5000, device="cuda")
     compiled = add[(5,)](x, y, out, 5000, BLOCK=1024, num_warps=warps)
     assert torch.equal(out, x + y)
-    assert compiled.n_max_threads == warps * tz.driver.warp_size(compiled.target)
+    assert compiled.n_max_threads == warps * tz.targets.warp_size(compiled.target)
     assert compiled.n_regs > 0
 
 

@@ -202,7 +202,7 @@ Place terrazzo::bindings::fallbackPlace() {
   Place &fallback = places().fallback;
   if (fallback.backend != Backend::None)
     return fallback;
-  PyObject *module = PyImport_ImportModule("terrazzo.driver");
+  PyObject *module = PyImport_ImportModule("terrazzo.devices");
   PyObject *text =
       module ? PyObject_CallMethod(module, "default_name", nullptr) : nullptr;
   const char *bytes = text ? PyUnicode_AsUTF8(text) : nullptr;

@@ -122,7 +122,7 @@ static bool readPlace(const Dispatcher &state, const Bound &bound, Call &call) {
     call.place = {text ? backendOf(text) : Backend::None, -1};
     if (call.place.backend == Backend::None) {
       PyErr_Clear();
-      PyObject *module = PyImport_ImportModule("terrazzo.driver");
+      PyObject *module = PyImport_ImportModule("terrazzo.targets");
       PyObject *done =
           module ? PyObject_CallMethod(module, "check_target", "O", target)
                  : nullptr;

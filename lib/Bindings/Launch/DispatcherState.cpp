@@ -186,7 +186,7 @@ void terrazzo::bindings::raiseStatus(TzStatus status) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
     return;
   }
-  PyObject *module = PyImport_ImportModule("terrazzo.driver");
+  PyObject *module = PyImport_ImportModule("terrazzo.statuses");
   if (!module)
     return;
   PyObject *done = PyObject_CallMethod(

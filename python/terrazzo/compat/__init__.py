@@ -40,7 +40,7 @@ def _modules():
     """{name: module} of everything that is put into sys.modules."""
     import terrazzo as tz
 
-    from .. import compiler, driver, host, knobs, language, runtime, testing
+    from .. import compiler, driver, knobs, language, runtime, sizes, targets, testing
     from ..tools import tensor_descriptor
 
     jit, autotune = sys.modules["terrazzo.jit"], sys.modules["terrazzo.autotune"]
@@ -68,7 +68,7 @@ def _modules():
         "triton.language": language,
         "triton.testing": testing,
         "triton.knobs": knobs,
-        "triton._utils": _Alias("triton._utils", (host,)),
+        "triton._utils": _Alias("triton._utils", (sizes, tz)),
         "triton.runtime": _Alias("triton.runtime", (runtime,), InterpreterError=errors.TerrazzoError),
         "triton.runtime.jit": jit,
         "triton.runtime.autotuner": autotune,
@@ -79,7 +79,7 @@ def _modules():
         "triton.compiler.errors": error_names,
         "triton.compiler.code_generator": _Alias("triton.compiler.code_generator", (errors,)),
         "triton.backends": _Alias("triton.backends"),
-        "triton.backends.compiler": _Alias("triton.backends.compiler", (), GPUTarget=driver.Target),
+        "triton.backends.compiler": _Alias("triton.backends.compiler", (), GPUTarget=targets.Target),
         "triton.tools": _Alias("triton.tools"),
         "triton.tools.tensor_descriptor": tensor_descriptor,
     }

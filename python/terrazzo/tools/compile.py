@@ -213,7 +213,7 @@ def _write(data, output, name, kind):
 
 
 def _run(argv):
-    from ..driver import check_target
+    from ..targets import check_target
 
     arguments = _parser().parse_args(argv)
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from .. import driver
+from .. import store
 from . import checkpoint
 from .config import Config, to_dict
 from .corpus import Corpus, require_windows
@@ -43,7 +43,7 @@ def save(state: State, run: Path) -> Path:
     meta = {
         "config": to_dict(state.config),
         "corpus": state.corpus.digest,
-        "build": driver.fingerprint(),
+        "build": store.fingerprint(),
         "cursor": state.cursor,
         "updates": state.optimizer.updates,
         "progress": state.pace.progress,

@@ -3,25 +3,25 @@
 
 import torch
 
-from .. import driver
+from .. import devices, targets
 from ..errors import TerrazzoError
 from .errors import ConfigError
 
 
 def select(name: str) -> None:
     """Makes `name` the target of all launches to come."""
-    if name not in driver.SUPPORTED:
-        raise ConfigError(f"target: no target '{name}', expected {' or '.join(driver.SUPPORTED)}")
+    if name not in targets.SUPPORTED:
+        raise ConfigError(f"target: no target '{name}', expected {' or '.join(targets.SUPPORTED)}")
     if name != "cpu":
         _require_device(name)
-    driver.set_target(name)
+    targets.set_target(name)
     # What little torch computes itself must not take the cores away from the kernels' own thread pool.
     torch.set_num_threads(1)
 
 
 def _require_device(name: str) -> None:
     try:
-        driver.properties(name, 0)
+        devices.properties(name, 0)
     except TerrazzoError as error:
         raise ConfigError(f"target: no device for '{name}' on this machine: {error}") from None
     if not torch.cuda.is_available():

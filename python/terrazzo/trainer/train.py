@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from .. import driver
+from .. import store
 from . import checkpoint, plot, sample
 from . import config as configuration
 from . import corpus as corpora
@@ -89,7 +89,7 @@ def introduce(state: State, run: Path, display: Display, log: JsonLog, resumed: 
     )
     if resumed:
         display.line(f"resumed    {resumed.path} (step {state.pace.step})")
-        if resumed.meta.get("build") != driver.fingerprint():
+        if resumed.meta.get("build") != store.fingerprint():
             display.line("           another build of the compiler wrote it: the last bits of the losses may differ")
     log.write(
         "resume" if resumed else "start",

@@ -50,5 +50,5 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _no_target():
-    with tz.driver.using(None):
+    with tz.targets.using(None):
         yield

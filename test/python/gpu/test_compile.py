@@ -63,7 +63,7 @@ def test_stages(target, stages, code):
     assert (kernel.asm["obj"][:4] == b"\x7fELF") == (target == HIP)
     with pytest.raises(KeyError, match=f"no stage 'vector', expected one of {', '.join(stages)}"):
         kernel.asm["vector"]
-    assert kernel.n_max_threads == 4 * tz.driver.warp_size(target)
+    assert kernel.n_max_threads == 4 * tz.targets.warp_size(target)
     assert kernel.metadata.target == kernel.target == target
 
 
@@ -83,7 +83,7 @@ def test_options_make_a_gpu_compile_again(builds):
         for options in ({}, {"num_warps": 8}, {"num_stages": 2}, {"maxnreg": 64}, {"strict": True}, {"num_warps": 4}):
             compiled(target, **options)
         assert builds == [target] * 5
-        assert compiled(target, num_warps=8).n_max_threads == 8 * tz.driver.warp_size(target)
+        assert compiled(target, num_warps=8).n_max_threads == 8 * tz.targets.warp_size(target)
         compiled(target, kpack=2, waves_per_eu=3)
         assert builds == [target] * 5
         builds.clear()
@@ -115,18 +115,18 @@ def test_unknown_chip(target):
 
 
 def test_without_a_chip_and_a_device():
-    for name in tz.driver.GPUS:
-        if not tz.driver.is_available(name):
+    for name in tz.targets.GPUS:
+        if not tz.devices.is_available(name):
             with pytest.raises(tz.LaunchError, match=name):
                 compiled(name)
 
 
 def test_ahead_of_time():
     source = tz.ASTSource(rows, {"x_ptr": "*fp32:16", "y_ptr": "*fp32:16", "n": "i32"}, {"N": 64})
-    for target in ("cuda:90", CUDA, tz.driver.Target("cuda", 90, 32)):
+    for target in ("cuda:90", CUDA, tz.targets.Target("cuda", 90, 32)):
         assert tz.compile(source, target=target).target == CUDA
-    assert tz.compile(source, target=tz.driver.Target("hip", "gfx942", 64)).target == HIP
-    with tz.driver.using(HIP):
+    assert tz.compile(source, target=tz.targets.Target("hip", "gfx942", 64)).target == HIP
+    with tz.targets.using(HIP):
         assert tz.compile(source, options={"num_warps": 2}).n_max_threads == 128
 
 

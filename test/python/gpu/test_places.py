@@ -66,11 +66,11 @@ def test_arrays_say_it(array, target, fake, interface):
 
 
 def test_calls_without_arrays_follow_the_process():
-    assert where(4, kernel=alone)[0] == tz.driver.default_name()
-    with tz.driver.using("hip:gfx942"):
+    assert where(4, kernel=alone)[0] == tz.devices.default_name()
+    with tz.targets.using("hip:gfx942"):
         assert where(4, kernel=alone)[0] == "hip"
         assert where(4, kernel=alone, target="cuda")[0] == "cuda"
-    with tz.driver.using("cpu"):
+    with tz.targets.using("cpu"):
         assert where(4, kernel=alone)[0] == "cpu"
 
 
@@ -81,9 +81,9 @@ def test_each_device_and_target_has_a_key_of_its_own(fake):
     keys = {key("cuda:0"), key("cuda:1"), key("hip:0"), key("cuda:0", target="cuda:sm_80")}
     assert len(keys) == 4
     assert key("cuda:1") == key("cuda:1", stream=7) == key("cuda:1", device=1)
-    with tz.driver.using("cuda:sm_80"):
+    with tz.targets.using("cuda:sm_80"):
         old = key("cuda:0")
-    with tz.driver.using("cuda:sm_90a"):
+    with tz.targets.using("cuda:sm_90a"):
         assert len({old, key("cuda:0")} | keys) == 6
 
 
@@ -108,7 +108,7 @@ def test_host_memory_is_refused_by_a_gpu(host, target):
         pair[ONE](host(), host(), 4, target=target)
     assert "to_device" in str(caught.value)
     assert "nothing is copied silently" in str(caught.value)
-    with tz.driver.using(target), pytest.raises(tz.ArgumentError, match="argument 'x_ptr': .* in host memory"):
+    with tz.targets.using(target), pytest.raises(tz.ArgumentError, match="argument 'x_ptr': .* in host memory"):
         pair[ONE](host(), host(), 4)
 
 

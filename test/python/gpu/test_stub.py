@@ -57,7 +57,7 @@ active = tz.driver.driver.active
 assert repr(active.get_current_target()) == "GPUTarget(backend='cuda', arch=90, warp_size=32)"
 facts = active.utils.get_device_properties(0)
 assert (facts["max_shared_mem"], facts["multiprocessor_count"], facts["warpSize"]) == (102400, 4, 32)
-assert tz.driver.default_name() == "cuda" and active.get_current_device() == 0 and active.get_current_stream() == 0
+assert tz.devices.default_name() == "cuda" and active.get_current_device() == 0 and active.get_current_stream() == 0
 x = np.arange(6, dtype=np.float32)
 moved = tz.testing.to_device({"a": [x]})["a"][0]
 assert moved.device == "cuda:0" and np.array_equal(tz.testing.to_host(moved), x)
@@ -65,7 +65,7 @@ assert np.array_equal(moved.clone().numpy(), x)
 """,
     "streams": """
 x, y, out = arrays(3)
-driver = tz.driver.opened("cuda")
+driver = tz.devices.opened("cuda")
 stream = driver.create_stream()
 add[(1,)](x, y, out, 100, BLOCK=128, stream=stream)
 from terrazzo._terrazzo import runtime

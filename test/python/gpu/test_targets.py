@@ -8,7 +8,7 @@ import sys
 import pytest
 import terrazzo as tz
 import terrazzo.language as tl
-from terrazzo import driver, options
+from terrazzo import devices, options, statuses, targets
 
 CHIPS = ("cuda:sm_90a", "hip:gfx942")
 
@@ -20,29 +20,29 @@ def python(code, **environment):
 
 
 def test_names():
-    assert driver.check_target("cpu") == ("cpu", "")
-    assert driver.check_target("cuda:sm_90a") == ("cuda", "sm_90a")
-    assert driver.check_target("cuda:90") == ("cuda", "sm_90a")
-    assert driver.check_target("cuda:80") == ("cuda", "sm_80")
-    assert driver.check_target("hip:gfx942") == ("hip", "gfx942")
+    assert targets.check_target("cpu") == ("cpu", "")
+    assert targets.check_target("cuda:sm_90a") == ("cuda", "sm_90a")
+    assert targets.check_target("cuda:90") == ("cuda", "sm_90a")
+    assert targets.check_target("cuda:80") == ("cuda", "sm_80")
+    assert targets.check_target("hip:gfx942") == ("hip", "gfx942")
     with pytest.raises(tz.LaunchError, match="no target 'nvptx', expected one of: cpu, cuda, hip, or one with a chip"):
-        driver.check_target("nvptx")
+        targets.check_target("nvptx")
 
 
 def test_target_of_the_process():
-    assert driver.wanted() is None
-    with driver.using("hip:gfx942"):
-        assert (driver.wanted(), driver.target(), driver.default_name()) == ("hip:gfx942", "hip:gfx942", "hip")
-        with driver.using("cpu"):
-            assert driver.target() == "cpu"
-        assert driver.target() == "hip:gfx942"
+    assert targets.wanted() is None
+    with targets.using("hip:gfx942"):
+        assert (targets.wanted(), devices.target(), devices.default_name()) == ("hip:gfx942", "hip:gfx942", "hip")
+        with targets.using("cpu"):
+            assert devices.target() == "cpu"
+        assert devices.target() == "hip:gfx942"
     with pytest.raises(tz.LaunchError, match="no target 'abacus'"):
-        driver.set_target("abacus")
-    assert driver.wanted() is None
+        targets.set_target("abacus")
+    assert targets.wanted() is None
 
 
 def test_target_of_the_environment():
-    show = "import terrazzo as tz; print(tz.driver.target(), tz.driver.driver.active.get_current_target())"
+    show = "import terrazzo as tz; print(tz.devices.target(), tz.driver.driver.active.get_current_target())"
     text = python(show, TERRAZZO_TARGET="cuda:sm_90a")
     assert text.startswith("cuda:sm_90a GPUTarget(backend='cuda', arch=90, warp_size=32)"), text
     text = python(show, TERRAZZO_TARGET="hip:gfx942")
@@ -51,23 +51,23 @@ def test_target_of_the_environment():
 
 def test_warp_sizes():
     sizes = {"cpu": 1, "cuda:sm_90a": 32, "hip:gfx942": 64, "hip:gfx90a": 64, "hip:gfx1100": 32, "hip:gfx1201": 32}
-    assert {name: driver.warp_size(name) for name in sizes} == sizes
+    assert {name: targets.warp_size(name) for name in sizes} == sizes
 
 
 def test_targets_of_other_tools():
-    assert driver.target_text(driver.Target("cuda", 90, 32)) == "cuda:90"
-    assert driver.target_text(driver.Target("hip", "gfx942", 64)) == "hip:gfx942"
-    assert driver.target_text(driver.Target("cpu", "x", 1)) == "cpu"
+    assert targets.target_text(targets.Target("cuda", 90, 32)) == "cuda:90"
+    assert targets.target_text(targets.Target("hip", "gfx942", 64)) == "hip:gfx942"
+    assert targets.target_text(targets.Target("cpu", "x", 1)) == "cpu"
 
 
 @pytest.mark.parametrize("name", ["cuda", "hip"])
 def test_no_device(name):
-    if driver.is_available(name):
+    if devices.is_available(name):
         pytest.skip("this machine has such a device")
     with pytest.raises(tz.LaunchError, match=name):
         tz.device_array(4, device=name)
     with pytest.raises(tz.LaunchError, match=name):
-        driver.chip(name)
+        devices.chip(name)
 
 
 def test_options_that_are_code():
@@ -94,11 +94,11 @@ def test_too_many_warps(target, warps, threads):
 
 
 def test_numbers_are_read_from_messages():
-    error = driver.out_of_resources("out of resources: shared memory: required 300000 bytes, the limit is 232448")
+    error = statuses.out_of_resources("out of resources: shared memory: required 300000 bytes, the limit is 232448")
     assert (error.required, error.limit) == (300000, 232448)
     assert isinstance(error, tz.OutOfResources)
     with pytest.raises(tz.OutOfResources, match="shared memory"):
-        driver.raise_status("out of resources", "needs 300000 bytes of shared memory, at most 1000", *[None] * 4, ())
+        statuses.raise_status("out of resources", "needs 300000 bytes of shared memory, at most 1000", *[None] * 4, ())
 
 
 def test_synchronize_of_nothing():

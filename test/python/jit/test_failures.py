@@ -109,7 +109,7 @@ def test_failing_pass_writes_a_reproducer(monkeypatch):
 
 
 def test_unknown_target():
-    code = "import terrazzo as tz\ntry:\n  tz.driver.target()\nexcept tz.TerrazzoError as e:\n  print(e)"
+    code = "import terrazzo as tz\ntry:\n  tz.devices.target()\nexcept tz.TerrazzoError as e:\n  print(e)"
     env = {**os.environ, "TERRAZZO_TARGET": "abacus:90", "PYTHONPATH": os.path.dirname(os.path.dirname(tz.__file__))}
     text = subprocess.check_output([sys.executable, "-c", code], env=env, text=True)
     assert "no target 'abacus:90', expected one of: cpu, cuda, hip" in text
