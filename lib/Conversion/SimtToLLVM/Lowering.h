@@ -76,8 +76,6 @@ struct Machine {
   bool strict = false;
 };
 
-/// Whether a combine region is one commutative op on its two arguments.
-bool isCommutative(mlir::Region &region);
 /// The scalar type of an element in a register.
 mlir::Type registerType(mlir::Type element);
 inline bool isTile(mlir::Value value) {

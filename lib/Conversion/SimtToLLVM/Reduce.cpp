@@ -23,20 +23,6 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::thread;
 
-bool thread::isCommutative(Region &region) {
-  Block &block = region.front();
-  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
-    return false;
-  Operation &op = block.front();
-  return isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp,
-             arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
-             arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
-         op.getOperand(0) != op.getOperand(1) &&
-         llvm::all_of(op.getOperands(),
-                      [&](Value v) { return v.getParentBlock() == &block; });
-}
-
 FailureOr<Lowering::Tuple>
 Lowering::combine(Region &region, ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
   SmallVector<Value> arguments(lhs), yielded;

@@ -379,8 +379,8 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
     }
   }
   // Sums of integers are the same in any order.
-  bool isExact =
-      isCommutative(op.getCombine()) && isa<IntegerType>(type.getElementType());
+  bool isExact = tile::isCommutative(op.getCombine()) &&
+                 isa<IntegerType>(type.getElementType());
   Rows out = machine.strict && hasLanes && !isExact ? scan.fold(values)
                                                     : scan.run(values);
   if (failed(scan.status))

@@ -471,7 +471,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](tile::SplitOp o) { return lowerSplit(o); })
       .Case([&](tile::MapOp o) { return lowerMap(o); })
       .Case([&](tile::ReduceOp o) {
-        bool commutes = isCommutative(o.getCombine()) ||
+        bool commutes = tile::isCommutative(o.getCombine()) ||
                         (!machine.strict && o->hasAttr("commutative"));
         return lowerReduce(o, o.getCombine(), o.getAxis(), commutes, false);
       })

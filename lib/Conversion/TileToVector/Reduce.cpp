@@ -21,21 +21,6 @@ static bool isVectorizable(Region &region) {
   });
 }
 
-/// One commutative op on both arguments.
-static bool isCommutative(Region &region) {
-  Block &block = region.front();
-  if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
-    return false;
-  Operation &op = block.front();
-  return isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp,
-             arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp,
-             arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
-         op.getOperand(0) != op.getOperand(1) &&
-         llvm::all_of(op.getOperands(),
-                      [&](Value v) { return v.getParentBlock() == &block; });
-}
-
 SmallVector<Value> Lowering::combine(Region &region, ValueRange lhs,
                                      ValueRange rhs) {
   Block &block = region.front();
@@ -175,7 +160,7 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
   Region &region = op.getCombine();
   int64_t axis = op.getAxis();
   int64_t extent = tile::getShape(op.getOperands().front().getType())[axis];
-  bool commutes = isCommutative(region);
+  bool commutes = tile::isCommutative(region);
   auto strip = [&](Value base) {
     Coords at(row);
     at[axis] = {base, lanes == 1 ? 0 : 1};
@@ -265,7 +250,7 @@ int64_t Lowering::treeRound(tile::ReduceOp op, ArrayRef<Buffer> values,
                             int64_t present, int64_t half) {
   Region &region = op.getCombine();
   int64_t axis = op.getAxis();
-  bool halves = isCommutative(region);
+  bool halves = tile::isCommutative(region);
   int64_t pairs = halves ? std::max<int64_t>(0, present - half) : present / 2;
   SmallVector<int64_t> shape(
       tile::getShape(op.getOperands().front().getType()));

@@ -194,28 +194,6 @@ void Decomposition::convert(ConvertLayoutOp op) {
 // Reductions and scans
 //===----------------------------------------------------------------------===//
 
-/// Whether (a, b) and (b, a) combine to the same: every yielded value is one
-/// commutative op of the two arguments it belongs to.
-bool isCommutative(Operation *reduce, Block &combine) {
-  if (reduce->hasAttr("commutative"))
-    return true;
-  Operation *yield = combine.getTerminator();
-  unsigned count = combine.getNumArguments() / 2;
-  for (auto [index, value] : llvm::enumerate(yield->getOperands())) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !op->hasTrait<OpTrait::IsCommutative>() ||
-        op->getNumOperands() != 2)
-      return false;
-    Value first = combine.getArgument(index),
-          second = combine.getArgument(count + index);
-    bool isPair = (op->getOperand(0) == first && op->getOperand(1) == second) ||
-                  (op->getOperand(0) == second && op->getOperand(1) == first);
-    if (!isPair)
-      return false;
-  }
-  return true;
-}
-
 /// The layout of simt.warp_reduce's result; see there.
 LinearLayout perWarpLayout(const LinearLayout &layout, int axis) {
   SmallVector<int32_t> axisBits;
@@ -287,7 +265,8 @@ void Decomposition::reduce(tile::ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getOperands().front().getType());
   const LinearLayout &layout = getLayout(type).getLayout();
   int axis = op.getAxis();
-  bool commutes = isCommutative(op, op.getCombine().front());
+  bool commutes = tile::isCommutative(op.getCombine());
+  // Later passes may spell out the arithmetic of narrow types.
   if (commutes)
     op->setAttr("commutative", UnitAttr::get(op.getContext()));
   if (bitsAlong(layout, kWarp, axis) == 0)

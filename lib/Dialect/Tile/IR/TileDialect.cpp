@@ -6,6 +6,7 @@
 
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectImplementation.h"
 
 using namespace mlir;
@@ -86,6 +87,29 @@ Type terrazzo::tile::withElementType(Type type, Type element) {
 ArrayRef<int64_t> terrazzo::tile::getShape(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   return tile ? tile.getShape() : ArrayRef<int64_t>();
+}
+
+bool terrazzo::tile::isCommutative(Region &combine) {
+  Block &block = combine.front();
+  unsigned count = block.getNumArguments() / 2;
+  if (block.getOperations().size() != count + 1)
+    return false;
+  for (auto [index, value] :
+       llvm::enumerate(block.getTerminator()->getOperands())) {
+    Operation *op = value.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp, arith::MulFOp,
+                         arith::MulIOp, arith::MaxNumFOp, arith::MinNumFOp,
+                         arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp,
+                         arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp,
+                         arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+      return false;
+    Value first = block.getArgument(index),
+          second = block.getArgument(count + index);
+    Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+    if (!(lhs == first && rhs == second) && !(lhs == second && rhs == first))
+      return false;
+  }
+  return true;
 }
 
 Type terrazzo::tile::dropAxis(RankedTensorType type, int64_t axis) {

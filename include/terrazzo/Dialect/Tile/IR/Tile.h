@@ -54,6 +54,12 @@ llvm::ArrayRef<int64_t> getShape(mlir::Type type);
 /// `type` without dimension `axis`; the element type when nothing is left.
 mlir::Type dropAxis(mlir::RankedTensorType type, int64_t axis);
 
+/// Whether the region of a tile.reduce or tile.scan gives the same for (a, b)
+/// and (b, a): each value that it yields is one commutative op on the two
+/// arguments that it belongs to. It decides the order of a strict reduction, so
+/// docs/Rationale/Tile.md lists the ops.
+bool isCommutative(mlir::Region &combine);
+
 } // namespace terrazzo::tile
 
 #endif // TERRAZZO_DIALECT_TILE_IR_TILE_H
