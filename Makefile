@@ -44,7 +44,7 @@ install: build ## Put the package and the tools into .venv
 train: install ## Train a small language model on the CPU
 	@$(PY) -m terrazzo.trainer $(ARGS)
 
-test: install ## Build, install, and run every test: lit, gtest, pytest, lints
+test: install ## Build, install, and run every test: lit, gtest, pytest, the quick lints
 	@$(PY) scripts/check.py --build $(BUILD) --jobs $(JOBS)
 
 bundle: configure ## Pack what runs without LLVM, on a GPU machine too: build/terrazzo-bundle.tar.xz
@@ -57,7 +57,7 @@ test-bundle: bundle ## Install the bundle into an empty folder and test it there
 bench: install ## Print the speed bars beside numpy and torch
 	@env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(PY) benchmarks/bench.py $(ARGS)
 
-lint: build ## Every lint
+lint: build ## Every lint, clang-tidy on all files that changed since it passed them
 	@$(PY) tools/lint/lint.py --build $(BUILD) --jobs $(JOBS)
 
 format: setup ## Format C++ and Python in place

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -221,6 +223,15 @@ def launch(rounds: int) -> list[Row]:
     return [row]
 
 
+def importing(rounds: int) -> list[Row]:
+    """What `import terrazzo` adds to a process that has numpy."""
+    code = "import numpy, time; t = time.perf_counter(); import terrazzo; print(time.perf_counter() - t)"
+    taken = [float(subprocess.check_output([sys.executable, "-c", code])) * 1e3 for _ in range(max(rounds, 5))]
+    row = Row("import", "< 250 ms", 250.0, times={OURS: statistics.median(taken)})
+    row.passed = row.times[OURS] < row.limit
+    return [row]
+
+
 def compiling(rounds: int) -> list[Row]:
     """The slowest of all shipped kernels: cold in a warm process, and loaded from the disk cache."""
     import shipped
@@ -245,5 +256,6 @@ ROWS: dict[str, Callable[[int], list[Row]]] = {
     "attention": attention,
     "selective_scan": selective_scan,
     "launch": launch,
+    "import": importing,
     "compiling": compiling,
 }

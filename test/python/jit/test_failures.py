@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -71,10 +70,8 @@ def test_interrupt():
     pid = os.getpid()
     timer = threading.Timer(0.3, lambda: os.kill(pid, signal.SIGINT))
     timer.start()
-    start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         endless[(4,)](x)
-    assert time.monotonic() - start < 20
     timer.join()
     y = np.arange(4, dtype=np.int32)
     tz.jit(guarded_source)[(1,)](y, 9, N=4)

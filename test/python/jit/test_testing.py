@@ -16,14 +16,13 @@ def wait():
 
 
 def test_do_bench():
-    mean = do_bench(wait, warmup=2, rep=10)
-    assert 1.5 < mean < 50
-    assert 1.5 < do_bench(wait, warmup=2, rep=10, return_mode="min") <= mean * 3
-    assert do_bench(wait, 0, 10, return_mode="max") >= 1.5
-    assert do_bench(wait, 0, 10, return_mode="median") >= 1.5
+    # A sleep of 2 ms never takes less; how much more it takes is the machine's business.
+    for mode in ("mean", "median", "min", "max"):
+        assert do_bench(wait, 2, 10, return_mode=mode) >= 2, mode
     times = do_bench(wait, 0, 10, return_mode="all")
     assert len(times) >= 2
-    assert do_bench_cudagraph(wait, rep=4) > 1
+    assert min(times) >= 2
+    assert do_bench_cudagraph(wait, rep=4) >= 2
 
 
 def test_quantiles():
