@@ -59,7 +59,7 @@ def gelu_kernel(x, y, n, BLOCK: tl.constexpr):
 @tz.jit
 def matmul_kernel(
     a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
     pid = tl.program_id(0)
     nm = tl.cdiv(M, BM)
@@ -74,17 +74,38 @@ def matmul_kernel(
     rk = tl.arange(0, BK)
     pa = a + rm[:, None] * sam + rk[None, :] * sak
     pb = b + rk[:, None] * sbk + rn[None, :] * sbn
-    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    acc = tl.zeros((BM, BN), dtype=ACC)
     for k in range(0, tl.cdiv(K, BK)):
         x = tl.load(pa, mask=rk[None, :] < K - k * BK, other=0.0)
         y = tl.load(pb, mask=rk[:, None] < K - k * BK, other=0.0)
-        acc = tl.dot(x, y, acc)
+        acc = tl.dot(x, y, acc, out_dtype=ACC)
         pa += BK * sak
         pb += BK * sbk
     om = pm * BM + tl.arange(0, BM)
     on = pn * BN + tl.arange(0, BN)
     pc = c + om[:, None] * scm + on[None, :] * scn
     tl.store(pc, acc.to(c.dtype.element_ty), mask=(om[:, None] < M) & (on[None, :] < N))
+
+
+@tz.jit
+def int4_matmul_kernel(x, w, scales, y, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """y = x @ ((w - 8) scales): x [M, K] and scales [K / BK, N] bf16; w [K / 2, N], two a byte, the even below."""
+    pid = tl.program_id(0)
+    nn = tl.cdiv(N, BN)
+    rm = (pid // nn) * BM + tl.arange(0, BM)
+    rn = (pid % nn) * BN + tl.arange(0, BN)
+    rk = tl.arange(0, BK)
+    px = x + rm[:, None] * K + rk[None, :]
+    pw = w + (rk // 2)[:, None] * N + rn[None, :]
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        q = (tl.load(pw) >> ((rk % 2) * 4)[:, None].to(tl.uint8)) & 15
+        s = tl.load(scales + k * N + rn).to(tl.float32)
+        v = (q.to(tl.float32) - 8.0) * s[None, :]
+        acc = tl.dot(tl.load(px, mask=rm[:, None] < M, other=0.0), v.to(x.dtype.element_ty), acc)
+        px += BK
+        pw += BK // 2 * N
+    tl.store(y + rm[:, None] * N + rn[None, :], acc.to(y.dtype.element_ty), mask=rm[:, None] < M)
 
 
 @tz.jit

@@ -5,10 +5,10 @@
     python3 tools/device/run.py --out DIR --site build/dev/package        in a checkout, with what is built there
 
 Each step is a process group with a time limit of its own, so that a hang costs its step and nothing else, and writes
-one text file into DIR, as it goes: machine, install (and a check on the CPU), conformance (the runtime's tests), device
-(test/device, and the kernels' tests on the GPU), sanitizer (compute-sanitizer's four tools at once), benchmark (beside
-Triton). DIR/summary.txt says how each ended. The exit status is 0 if all did well; a step whose files are not there did
-not.
+one text file into DIR, as it goes: machine, install (and a check on the CPU), cpu (`make bench`), conformance (the
+runtime's tests), device (test/device, and the kernels' tests on the GPU), sanitizer (compute-sanitizer's four tools at
+once), benchmark (beside Triton). DIR/summary.txt says how each ended. The exit status is 0 if all did well; a step
+whose files are not there did not.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS: dict[str, float] = {
     "machine": 40,
     "install": 200,
+    "cpu": 200,
     "conformance": 90,
     "device": 240,
     "sanitizer": 360,
@@ -42,7 +43,7 @@ LIMITS: dict[str, float] = {
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 _SUMMARY = re.compile(
     r"\d+ (?:passed|failed|skipped|errors?)\b.* in |\[  (?:PASSED|FAILED)  \] \d+ test|ERROR SUMMARY|RACECHECK SUMMARY"
-    r"|rows failed$|^installed |^NVIDIA |^install: "
+    r"|rows failed$|bars reached|^installed |^NVIDIA |^install: "
 )
 
 
@@ -137,6 +138,17 @@ def install(runner: Runner, limit: float) -> str:
     return runner.run("install", check, limit - (time.monotonic() - start), TERRAZZO_TARGET="cpu")
 
 
+def cpu(runner: Runner, limit: float) -> str:
+    """The bars of the CPU target beside numpy and torch, on this machine's processor."""
+    if not (ROOT / "benchmarks" / "bench.py").exists():
+        raise AbsentError("no benchmarks/bench.py")
+    if shutil.which("lscpu"):
+        runner.run("cpu", ["lscpu"], 10)
+    # It keeps to the limit itself, so that it comes to its last line.
+    command = [sys.executable, "benchmarks/bench.py", "--budget", f"{max(1.0, limit - 25):.0f}"]
+    return runner.run("cpu", [*command, "--json", str(runner.out / "cpu.json")], limit, TERRAZZO_TARGET="cpu")
+
+
 def conformance(runner: Runner, limit: float) -> str:
     """The runtime's own tests, among them the suite that every driver passes."""
     for path in (ROOT / "bin" / "RuntimeTests", ROOT / "build" / "dev" / "test" / "unit" / "RuntimeTests"):
@@ -215,7 +227,7 @@ def benchmark(runner: Runner, limit: float) -> str:
     return runner.run("benchmark", [*command, "--json", str(runner.out / "benchmark.json")], limit)
 
 
-STEPS = {step.__name__: step for step in (machine, install, conformance, device, sanitizer, benchmark)}
+STEPS = {step.__name__: step for step in (machine, install, cpu, conformance, device, sanitizer, benchmark)}
 
 
 @contextlib.contextmanager

@@ -63,3 +63,15 @@ def test_the_summary_has_the_closing_lines_of_each_step(device_run, runner, monk
     assert "3 passed, 1 failed in 2.00s" in text
     assert "[  PASSED  ] 28 tests." in text
     assert "noise" not in text
+
+
+def test_the_cpu_step_runs_the_bench_within_its_limit(device_run, runner, monkeypatch, tmp_path):
+    assert device_run.perform("cpu", runner, 0.5).verdict == "no time left"
+    bench = tmp_path / "benchmarks" / "bench.py"
+    monkeypatch.setattr(device_run, "ROOT", tmp_path)
+    assert device_run.perform("cpu", runner, 30).verdict == "absent: no benchmarks/bench.py"
+    bench.parent.mkdir()
+    bench.write_text("import sys; print('29 of 30 bars reached', *sys.argv[1:])")
+    result = device_run.perform("cpu", runner, 60)
+    assert result.verdict == "ok"
+    assert result.lines == [f"29 of 30 bars reached --budget 35 --json {tmp_path / 'cpu.json'}"]
