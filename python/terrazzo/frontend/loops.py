@@ -6,12 +6,10 @@ somebody reads later. If the body can break or return, the loop becomes an scf.w
 body leaves behind on each way (values first bound in it, a returned value) is carried as well.
 """
 
-import builtins
-
 from ..language import iterators
 from ..language.cast import cast_to
 from ..language.comparison import where
-from ..language.dtypes import int32, int64, uint32
+from ..language.dtypes import int1, int32, int64, uint32, uint64
 from ..language.promotion import constant, integer_type, literal_dtype
 from ..language.values import tensor, unwrap
 from .carrying import Carrying, Loop
@@ -44,7 +42,7 @@ class Loops(Carrying):
         self.at(node.iter)
         bounds = [unwrap(b) for b in (iterable.start, iterable.end, iterable.step)]
         is_static = not any(isinstance(b, tensor) for b in bounds)
-        trips = len(builtins.range(*bounds)) if is_static else None
+        trips = iterators.length(*bounds) if is_static else None
         if trips == 0:
             self.run(node.orelse, live)
             return
@@ -67,30 +65,72 @@ class Loops(Carrying):
         self._leave(node, loop, before, after, live)
 
     def _counter(self, bounds):
-        """How to count through a range: upwards as it is, or by number where the step is or may be negative."""
+        """How to count through a range. No counter passes the end of its type: an upward loop counts as it is written
+        where its last sum is known to fit, in 64 bits where the bounds have 32; any other one counts its iterations,
+        up to their number. The distance of the bounds fits as well: passes compute it from constants.
+        """
         types = [v.dtype if isinstance(v, tensor) else literal_dtype(v) for v in bounds]
         type = types[0]
         for other in types[1:]:
             type = integer_type(type, other)
-        step = bounds[2]
-        is_up = step > 0 if not isinstance(step, tensor) else step.dtype.is_int_unsigned()
+        low, high, step = bounds
+        is_up = not isinstance(step, tensor) and step > 0
         if type.int_bitwidth < 32:
             type = int32
-        if not is_up and type.is_int_unsigned():
+        if type == uint32 and not is_up:
             type = int64
+        least, most = type.get_int_min_value(), type.get_int_max_value()
+        first, last = (least if isinstance(low, tensor) else low), (most if isinstance(high, tensor) else high)
+        fits = is_up and last + step - 1 <= most and last - first <= most
+        if not is_up or (type.int_bitwidth == 64 and not fits):
+            return self._by_number(bounds, type)
         # Counted in 64 bits, an unsigned 32-bit range needs no unsigned comparison.
-        counted = int64 if type == uint32 else type
-        low, high, by = (cast_to(v, counted) if isinstance(v, tensor) else constant(v, counted) for v in bounds)
-        if is_up:
-            return _Counter(counted, low, high, by, lambda index: cast_to(index, type))
-        one, none = constant(1, type), constant(0, type)
+        counted = type if fits and type != uint32 else int64
+        low, high, by = (self._bits(v, counted) for v in bounds)
+        return _Counter(counted, low, high, by, lambda index: cast_to(index, type))
+
+    def _by_number(self, bounds, type):
+        """Counts the iterations. Their number, (distance - 1) // |step| + 1, fits the unsigned type as the distance of
+        two bounds does.
+        """
+        count = uint64 if type.int_bitwidth == 64 else uint32
+        low, high, step = bounds
+        low_bits, high_bits, by = (self._bits(v, count) for v in bounds)
+        one, none = constant(1, count), constant(0, count)
         if isinstance(step, tensor):
-            sign = where(by > none, one, constant(-1, type))
-            divisor = where(by == none, one, by)
-            trips = where(by == none, none, (high - low + by - sign) // divisor)
+            is_down = self._is_negative(step)
+            runs = where(is_down, self._less(high, low, type), self._less(low, high, type))
+            runs = runs & (by != none)
+            distance = where(is_down, low_bits - high_bits, high_bits - low_bits)
+            size = where(is_down, none - by, where(by == none, one, by))
         else:
-            trips = (high - low + by + one) // by
-        return _Counter(type, none, trips, one, lambda index: low + index * by)
+            ends = (low, high) if step > 0 else (high, low)
+            runs = self._less(*ends, type)
+            distance = high_bits - low_bits if step > 0 else low_bits - high_bits
+            size = constant(abs(step), count)
+        trips = where(runs, (distance - one) // size + one, none)
+        return _Counter(count, none, trips, one, lambda index: cast_to(low_bits + index * by, type))
+
+    def _bits(self, value, type):
+        """A bound in `type`, modulo its size."""
+        if isinstance(value, tensor):
+            return cast_to(value, type)
+        low, size = type.get_int_min_value(), 1 << type.int_bitwidth
+        return constant((value - low) % size + low, type)
+
+    def _is_negative(self, value):
+        """Whether a bound is below zero, a run-time truth."""
+        if isinstance(value, tensor) and not value.dtype.is_int_unsigned():
+            return value < constant(0, value.dtype)
+        return constant(not isinstance(value, tensor) and value < 0, int1)
+
+    def _less(self, a, b, type):
+        """Whether bound `a` is below bound `b` as numbers, also where the type of the range cannot hold both."""
+        less = self._bits(a, type) < self._bits(b, type)
+        if type != uint64:
+            return less
+        a_negative, b_negative = self._is_negative(a), self._is_negative(b)
+        return where(a_negative == b_negative, less, a_negative)
 
     def _hints(self, iterable, counter):
         hints = {"unsignedCmp": "unit"} if counter.type.is_int_unsigned() else {}

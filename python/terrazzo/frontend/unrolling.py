@@ -24,7 +24,7 @@ class Unrolling:
                 raise self.error(node, f"{what} takes a range with compile-time bounds here, found run-time ones")
             value = range(*bounds)
         if isinstance(value, (iterators.static_range, range)):
-            count = len(value) if isinstance(value, range) else len(range(*map(unwrap, _bounds_of(value))))
+            count = iterators.length(*map(unwrap, _bounds_of(value)))
             if count > _LIMIT:
                 raise self.error(
                     node, f"{count} iterations are too many to be unrolled, at most {_LIMIT} are; use range"
@@ -100,4 +100,4 @@ class Unrolling:
 
 
 def _bounds_of(value):
-    return value.start, value.end, value.step
+    return value.start, value.stop if isinstance(value, range) else value.end, value.step

@@ -26,6 +26,11 @@ def _bounds(arg1, arg2, step, name):
     return arg1, arg2, step
 
 
+def length(start, end, step):
+    """How many members a range of plain integers has; unlike len, of any size."""
+    return max(0, (end - start + step - (1 if step > 0 else -1)) // step)
+
+
 class static_range:
     """A range with compile-time bounds whose loop is unrolled."""
 

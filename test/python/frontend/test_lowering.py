@@ -15,7 +15,17 @@ LOWERED = {
     "for of int64": ("for i in range(n.to(tl.int64)):\n    tl.store(p, i)", [r"scf\.for .* : i64"], []),
     "counting down": (
         "for i in range(n, 0, -2):\n    tl.store(p, i)",
-        [r"arith\.divsi", r"scf\.for %\w+ = %c0_i32\w* to %\w+ step %c1", r"arith\.muli", r"arith\.addi"],
+        [r"arith\.divui", r"scf\.for unsigned %\w+ = %c0_i32\w* to %\w+ step %c1", r"arith\.muli", r"arith\.addi"],
+        [],
+    ),
+    "steps that may pass the end of int32": (
+        "for i in range(0, n, 64):\n    tl.store(p, i)",
+        [r"arith\.extsi %arg1 : i32 to i64", r"scf\.for %\w+ = %c0_i64\w* to .* : i64", r"arith\.trunci"],
+        ["arith.div"],
+    ),
+    "steps that may pass the end of int64": (
+        "for i in range(0, n.to(tl.int64), 64):\n    tl.store(p, i)",
+        [r"arith\.divui", r"scf\.for unsigned %\w+ = %c0_i64\w* to %\w+ step %c1_i64\w* .*: i64"],
         [],
     ),
     "hints": (

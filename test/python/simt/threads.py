@@ -173,12 +173,12 @@ class Machine:
         body = op.regions[0][0]
         if "unsignedCmp" in op.attributes:
             lower, upper, step = (x.astype(f"u{x.dtype.itemsize}") for x in (lower, upper, step))
-        at, running = lower.astype(np.int64), active & (lower < upper)
-        upper, step = upper.astype(np.int64), step.astype(np.int64)
+        at, running = lower, active & (lower < upper)
         while running.any():
             self.bind(body, [at.astype(operands[0].dtype), *carried])
             carried = self.choose(running, self.run_block(body, running), carried)
-            at = at + step
+            with np.errstate(over="ignore"):
+                at = at + step  # as a machine counts: past the end of the type it begins anew
             running = running & (at < upper)
         return carried
 
@@ -430,6 +430,8 @@ class Machine:
         if name in ("arith.remsi", "arith.divsi"):
             quotient = np.trunc(x[0].astype(np.float64) / x[1]).astype(dtype)
             return quotient if "div" in name else x[0] - quotient * x[1]
+        if name in ("arith.remui", "arith.divui"):
+            return (unsigned[0] // unsigned[1] if "div" in name else unsigned[0] % unsigned[1]).view(dtype)
         raise AssertionError(f"no way to execute {name}")
 
     def compare(self, op, x, unsigned):
