@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checkpoints: a folder `step-00000100` with model.safetensors, optimizer.safetensors and meta.json.
 
-A checkpoint is written under a hidden name, synced, and renamed: a crash leaves the earlier ones and a hidden folder
-that the next save removes. meta.json holds the SHA-256 of both tensor files and of itself, so damage is found when a
-checkpoint is read. All tensors are little-endian on every target, and readable by NumPy's safetensors as well.
+A checkpoint is written under a hidden name, synced, and renamed, and loses its name before it is deleted: a crash
+leaves whole ones and a hidden folder that the next save removes. The folders in `checkpoints` are one line of training,
+each reached from the one before it (lineage.py), and only one process writes to a run (lock.py). meta.json holds the
+SHA-256 of both tensor files and of itself, so damage is found when a checkpoint is read. All tensors are little-endian
+on every target, and readable by NumPy's safetensors as well.
 """
 
 import hashlib
@@ -40,6 +42,16 @@ def folder_of(run: Path) -> Path:
     return run / "checkpoints"
 
 
+def name_of(step: int) -> str:
+    """The folder of a step's checkpoint; names sort like steps."""
+    return f"step-{step:08d}"
+
+
+def step_of(path: Path) -> int:
+    """The step that a checkpoint's folder is named for."""
+    return int(path.name.removeprefix("step-"))
+
+
 def _meta_digest(meta: dict[str, Any]) -> str:
     content = {key: value for key, value in meta.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -52,31 +64,52 @@ def save(
     optimizer: dict[str, torch.Tensor],
     meta: dict[str, Any],
     keep: int,
+    origin: Path | None = None,
 ) -> Path:
-    """Writes the checkpoint of `step` in one visible step, then drops all but the newest `keep`."""
+    """Writes the checkpoint of `step` in one visible step, then drops all before it but the newest `keep`.
+
+    `origin`, the checkpoint that the run was continued from, is kept as well. A step is saved once: a checkpoint of the
+    same name is not overwritten.
+    """
     folder = folder_of(run)
     folder.mkdir(parents=True, exist_ok=True)
     for left_over in folder.glob(".step-*"):
         shutil.rmtree(left_over)
-    final = folder / f"step-{step:08d}"
+    final = folder / name_of(step)
+    if final.exists():
+        raise CheckpointError(f"{final}: already exists, expected a step that has no checkpoint yet")
     hidden = folder / f".{final.name}.{os.getpid()}"
-    hidden.mkdir()
-    for name, tensors in zip(TENSOR_FILES, (model, optimizer), strict=True):
-        save_file({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}, hidden / name)
-        with open(hidden / name, "rb") as file:
-            os.fsync(file.fileno())
-    full = dict(meta, format=FORMAT, step=step, files={name: sha256_file(hidden / name) for name in TENSOR_FILES})
-    full["sha256"] = _meta_digest(full)
-    write_synced(hidden / "meta.json", json.dumps(full, indent=1).encode())
-    fsync_folder(hidden)
-    if final.exists():  # the same step again, after a resume from an older checkpoint
-        os.rename(final, folder / f".{final.name}.replaced")
-    os.rename(hidden, final)
+    try:
+        _write(hidden, step, (model, optimizer), meta)
+        os.rename(hidden, final)
+    except BaseException:
+        # What is left of it must not fill the disk; the earlier checkpoints are untouched.
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
     fsync_folder(folder)
-    shutil.rmtree(folder / f".{final.name}.replaced", ignore_errors=True)
-    for old in available(run)[:-keep]:
-        shutil.rmtree(old)
+    _prune(run, step, keep, origin)
     return final
+
+
+def _write(folder: Path, step: int, contents: tuple[dict[str, torch.Tensor], ...], meta: dict[str, Any]) -> None:
+    folder.mkdir()
+    for name, tensors in zip(TENSOR_FILES, contents, strict=True):
+        save_file({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}, folder / name)
+        with open(folder / name, "rb") as file:
+            os.fsync(file.fileno())
+    full = dict(meta, format=FORMAT, step=step, files={name: sha256_file(folder / name) for name in TENSOR_FILES})
+    full["sha256"] = _meta_digest(full)
+    write_synced(folder / "meta.json", json.dumps(full, indent=1).encode())
+    fsync_folder(folder)
+
+
+def _prune(run: Path, step: int, keep: int, origin: Path | None) -> None:
+    """Deletes the oldest of the checkpoints up to `step`, which is the newest and always kept."""
+    for old in [path for path in available(run) if step_of(path) <= step][:-keep]:
+        if origin is None or old.name != origin.name:
+            gone = old.with_name(f".{old.name}.pruned")
+            os.rename(old, gone)
+            shutil.rmtree(gone)
 
 
 def available(run: Path) -> list[Path]:
@@ -84,7 +117,11 @@ def available(run: Path) -> list[Path]:
     folder = folder_of(run)
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if path.is_dir() and re.fullmatch(r"step-\d{8}", path.name))
+    return sorted(path for path in folder.iterdir() if path.is_dir() and _is_name(path.name))
+
+
+def _is_name(name: str) -> bool:
+    return re.fullmatch(r"step-\d{8}", name) is not None
 
 
 def read_meta(path: Path) -> dict[str, Any]:
@@ -122,13 +159,31 @@ def read(path: Path) -> Checkpoint:
 def newest(run: Path) -> tuple[Checkpoint, list[str]]:
     """The newest intact checkpoint of a run, and what is wrong with newer ones."""
     problems: list[str] = []
-    for path in reversed(available(run)):
+    listing = available(run)
+    for path in reversed(listing):
         try:
             return read(path), problems
         except CheckpointError as error:
             problems.append(str(error))
+    if available(run) != listing:  # read without the lock, while a trainer saved and pruned
+        return newest(run)
     detail = f" ({'; '.join(problems)})" if problems else ""
     raise CheckpointError(f"{folder_of(run)}: no usable checkpoint{detail}")
+
+
+def run_of(path: Path) -> tuple[Path, Path | None]:
+    """The run that a user names, by its folder or by one checkpoint's; and the checkpoint, if one is named."""
+    if not path.is_dir():
+        raise CheckpointError(f"{path}: no such run or checkpoint folder")
+    if not _is_name(path.name):
+        if not folder_of(path).is_dir():
+            raise CheckpointError(f"{folder_of(path)}: no usable checkpoint")
+        return path, None
+    run = path.resolve().parent.parent
+    named = folder_of(run) / path.resolve().name
+    if named != path.resolve():
+        raise CheckpointError(f"{path}: expected a checkpoint in the folder 'checkpoints' of its run")
+    return run, named
 
 
 def locate(path: Path) -> tuple[Path, Checkpoint, list[str]]:
@@ -137,14 +192,12 @@ def locate(path: Path) -> tuple[Path, Checkpoint, list[str]]:
     A damaged checkpoint that was named itself is refused, with the newest intact one as advice; for a run, damaged ones
     are passed over with a warning.
     """
-    if not path.is_dir():
-        raise CheckpointError(f"{path}: no such run or checkpoint folder")
-    if not re.fullmatch(r"step-\d{8}", path.name):
-        found, problems = newest(path)
-        return path, found, [f"{problem}; using {found.path.name} instead" for problem in problems]
-    run = path.resolve().parent.parent
+    run, named = run_of(path)
+    if named is None:
+        found, problems = newest(run)
+        return run, found, [f"{problem}; using {found.path.name} instead" for problem in problems]
     try:
-        return run, read(path), []
+        return run, read(named), []
     except CheckpointError as error:
         try:
             other, _ = newest(run)

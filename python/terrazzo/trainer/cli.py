@@ -117,13 +117,15 @@ def _train(options: argparse.Namespace) -> int:
     _select_target(config)
 
     from . import checkpoint
+    from .lock import OwnedRun
     from .train import train
 
-    if checkpoint.available(run):
-        raise ConfigError(
-            f"run.dir: {run} already holds checkpoints; continue it with 'resume {run}', or choose another folder"
-        )
-    return train(config, run)
+    with OwnedRun(run) as owned:
+        if checkpoint.available(run):
+            raise ConfigError(
+                f"run.dir: {run} already holds checkpoints; continue it with 'resume {run}', or choose another folder"
+            )
+        return train(config, owned)
 
 
 def _reopen(options: argparse.Namespace) -> tuple[Path, Any, Config]:
@@ -147,11 +149,16 @@ def _reopen(options: argparse.Namespace) -> tuple[Path, Any, Config]:
 
 
 def _resume(options: argparse.Namespace) -> int:
-    run, found, config = _reopen(options)
-    _select_target(config)
-    from .train import train
+    from . import checkpoint
+    from .lock import OwnedRun
 
-    return train(config, run, found)
+    run, _ = checkpoint.run_of(options.run)
+    with OwnedRun(run) as owned:
+        _, found, config = _reopen(options)
+        _select_target(config)
+        from .train import train
+
+        return train(config, owned, found)
 
 
 def _load(options: argparse.Namespace) -> Any:

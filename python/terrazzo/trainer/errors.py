@@ -22,6 +22,12 @@ class CheckpointError(TrainerError):
     status = 2
 
 
+class RunInUseError(TrainerError):
+    """A run folder that another process is writing to; names the process."""
+
+    status = 2
+
+
 class CorpusError(TrainerError):
     """A text source that is missing, empty, or no longer the one a run was started with."""
 

@@ -3,21 +3,35 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Gives errors of the system a file name where the call had none, as writing to a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def fsync_folder(folder: Path) -> None:
     """Makes renames in `folder` durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with naming(folder):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def write_synced(path: Path, data: bytes) -> None:
     """Writes a file and waits until it is on the disk."""
-    with open(path, "wb") as file:
+    with naming(path), open(path, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -36,5 +50,5 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 def sha256_file(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
-    with open(path, "rb") as file:
+    with naming(path), open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from .. import store
-from . import checkpoint
+from . import checkpoint, lineage
 from .config import Config, to_dict
 from .corpus import Corpus, require_windows
 from .errors import CheckpointError
@@ -27,6 +27,8 @@ class State:
     optimizer: AdamW
     pace: Pace
     cursor: int  # training sequences consumed so far
+    origin: Path | None = None  # the checkpoint that this process went on from
+    saved: Path | None = None  # the checkpoint that holds the newest saved step
 
 
 def fresh(config: Config, corpus: Corpus) -> State:
@@ -38,7 +40,9 @@ def fresh(config: Config, corpus: Corpus) -> State:
 
 
 def save(state: State, run: Path) -> Path:
-    """Writes a checkpoint of the state."""
+    """Writes a checkpoint of the state, unless no step was done since the last one."""
+    if state.saved is not None and checkpoint.step_of(state.saved) == state.pace.step:
+        return state.saved
     optimizer = dict(state.optimizer.state(), random=torch.get_rng_state())
     meta = {
         "config": to_dict(state.config),
@@ -51,7 +55,10 @@ def save(state: State, run: Path) -> Path:
         "step_seconds": state.pace.step_seconds,
     }
     parameters = {name: parameter.data for name, parameter in state.model.named_parameters()}
-    return checkpoint.save(run, state.pace.step, parameters, optimizer, meta, state.config.train.keep)
+    step, keep = state.pace.step, state.config.train.keep
+    lineage.set_aside(run, step - 1)  # what somebody copied in: it does not lead here
+    state.saved = checkpoint.save(run, step, parameters, optimizer, meta, keep, state.origin)
+    return state.saved
 
 
 def restore(state: State, saved: checkpoint.Checkpoint) -> None:
@@ -77,3 +84,4 @@ def restore(state: State, saved: checkpoint.Checkpoint) -> None:
         saved.meta["elapsed"],
         saved.meta["step_seconds"],
     )
+    state.origin = state.saved = saved.path

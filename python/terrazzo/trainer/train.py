@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from .. import store
-from . import checkpoint, plot, sample
+from . import checkpoint, lineage, plot, sample
 from . import config as configuration
 from . import corpus as corpora
 from . import state as states
@@ -20,6 +20,7 @@ from .errors import DivergenceError
 from .evaluate import Score, evaluate
 from .files import write_atomic
 from .interrupt import Interruptible
+from .lock import OwnedRun
 from .log import JsonLog, read_records
 from .model import flops_per_token, parameter_count
 from .profile import KernelProfile
@@ -28,17 +29,20 @@ from .state import State
 from .trigram import Trigram
 
 
-def train(config: Config, run: Path, resumed: checkpoint.Checkpoint | None = None) -> int:
-    """Runs or continues a training in the folder `run`; returns the exit status."""
-    run.mkdir(parents=True, exist_ok=True)
+def train(config: Config, owned: OwnedRun, resumed: checkpoint.Checkpoint | None = None) -> int:
+    """Runs or continues a training in the owned folder; returns the exit status."""
+    run = owned.folder
     corpus = corpora.load(config.data.path, config.data.validation, run / "cache")
     state = states.fresh(config, corpus)
     if resumed:
         states.restore(state, resumed)
+    aside = lineage.set_aside(run, state.pace.step) if resumed else None
     write_atomic(run / "config.yaml", configuration.to_yaml(config).encode())
     log = JsonLog(run / "log.jsonl", resumed.meta["step"] if resumed else None)
     with Display(config.train.log_every) as display:
         introduce(state, run, display, log, resumed)
+        if aside:
+            display.line(f"aside      the checkpoints after step {state.pace.step}, in {aside}")
         baseline = Trigram(corpus.train)
         with Interruptible() as interrupt, KernelProfile() as profile:
             interrupt.run(lambda: loop(state, run, baseline, interrupt, profile, display, log))

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 import terrazzo.trainer
-from terrazzo.trainer import cli
+from terrazzo.trainer import checkpoint, cli
 from terrazzo.trainer import config as configuration
+from terrazzo.trainer import train as training
 from terrazzo.trainer.config import Config
+from terrazzo.trainer.lock import OwnedRun
 
 PACKAGE_ROOT = Path(terrazzo.trainer.__file__).parents[2]
 WORDS = "the tile floor is one surface made of many stones and every stone keeps its own colour".split()
@@ -61,6 +63,17 @@ def settings(text_folder: Path) -> list[str]:
         "sample.tokens=8",
         "sample.prompt=the ",
     ]
+
+
+@pytest.fixture
+def train() -> Callable[..., int]:
+    """Trains in a folder that is owned as long as it lasts."""
+
+    def run(config: Config, folder: Path, resumed: checkpoint.Checkpoint | None = None) -> int:
+        with OwnedRun(folder) as owned:
+            return training.train(config, owned, resumed)
+
+    return run
 
 
 @pytest.fixture

@@ -41,15 +41,15 @@ def newest(run: Path) -> checkpoint.Checkpoint:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_resume_is_bit_exact_and_the_loss_falls(tiny: Tiny, tmp_path: Path, family: str):
+def test_resume_is_bit_exact_and_the_loss_falls(tiny: Tiny, train: Callable, tmp_path: Path, family: str):
     config = tiny(*FAMILIES[family], "train.micro_batch=2", "train.checkpoint_every=10")
     straight, resumed = tmp_path / "straight", tmp_path / "resumed"
-    assert training.train(config, straight) == 0
+    assert train(config, straight) == 0
     # The other run has only the first half: its checkpoint, and a log that went on for a while after it.
     resumed.mkdir()
     shutil.copytree(straight / "checkpoints" / "step-00000010", resumed / "checkpoints" / "step-00000010")
     shutil.copy(straight / "log.jsonl", resumed / "log.jsonl")
-    assert training.train(config, resumed, newest(resumed)) == 0
+    assert train(config, resumed, newest(resumed)) == 0
     a, b = newest(straight), newest(resumed)
     assert (a.meta["step"], b.meta["step"]) == (20, 20)
     assert same_tensors(a.model, b.model) and same_tensors(a.optimizer, b.optimizer)
@@ -103,7 +103,9 @@ def test_sampling_is_reproducible(tiny: Tiny):
     assert sample.generate(decoder, config.sample) == greedy
 
 
-def test_not_a_number_stops_before_the_update(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_not_a_number_stops_before_the_update(
+    tiny: Tiny, train: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     config = tiny("train.checkpoint_every=2")
     step = training.training_step
 
@@ -114,15 +116,15 @@ def test_not_a_number_stops_before_the_update(tiny: Tiny, tmp_path: Path, monkey
 
     monkeypatch.setattr(training, "training_step", poisoned)
     with pytest.raises(DivergenceError, match=r"step 6: the loss is nan.*step-00000004"):
-        training.train(config, tmp_path)
+        train(config, tmp_path)
     assert newest(tmp_path).meta["step"] == 4
     assert all(torch.isfinite(tensor).all() for tensor in newest(tmp_path).model.values())
     assert read_records(tmp_path / "log.jsonl")[-1]["event"] == "diverged"
 
 
-def test_other_text_or_model_is_refused(tiny: Tiny, tmp_path: Path, text_folder: Path):
+def test_other_text_or_model_is_refused(tiny: Tiny, train: Callable, tmp_path: Path, text_folder: Path):
     config = tiny("train.steps=2")
-    training.train(config, tmp_path / "run")
+    train(config, tmp_path / "run")
     found = newest(tmp_path / "run")
     other = corpus.load(str(text_folder), 0.3, tmp_path / "cache")
     with pytest.raises(CheckpointError, match="other text"):
