@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """autotune: measures configurations and keeps the best for each key; heuristics: computes arguments at launch."""
 
+import contextlib
 import hashlib
 import inspect
 import json
+import threading
 import time
 
 from . import devices, knobs, store, targets
 from .errors import ArgumentError, TerrazzoError
 from .jit import Wrapper
 from .specialize import UnstableConstantError, stable_text
+from .turns import Turns
 
 
 class Config:
@@ -103,10 +106,7 @@ class Autotuner(Wrapper):
                     f"autotune of {self.__name__}(): it has no argument '{name}' to reset or restore; it has "
                     f"{', '.join(self.arg_names)}"
                 )
-        self._copies = {}
-        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
-        self.pre_hook = pre_hook or self._reset
-        self.post_hook = post_hook or self._restore
+        self.pre_hook, self.post_hook = pre_hook, post_hook
         prune = prune_configs_by or {}
         unknown = set(prune) - {"perf_model", "top_k", "early_config_prune"}
         if unknown:
@@ -121,10 +121,18 @@ class Autotuner(Wrapper):
         self.use_cuda_graph = use_cuda_graph
         self._times = (25 if warmup is None else warmup, 100 if rep is None else rep)
         self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
+        # Of the launch that ended last, on whatever thread.
         self.best_config = self.bench_time = None
         self.configs_timings = {}
-        self.nargs = None
         self._known_keys = [name for name in self.keys if name in self.arg_names]
+        self._turns = Turns()
+        self._measured = {}  # key -> the configuration that is being measured for it
+        self._launch = threading.local()
+
+    @property
+    def nargs(self):
+        """The arguments, by name, of the launch that this thread is in; None outside of one."""
+        return getattr(self._launch, "arguments", None)
 
     @property
     def do_bench(self):
@@ -136,17 +144,6 @@ class Autotuner(Wrapper):
         if self.use_cuda_graph:
             return lambda call, quantiles: do_bench_cudagraph(call, self._times[1], quantiles=quantiles)
         return lambda call, quantiles: do_bench(call, *self._times, quantiles=quantiles)
-
-    def _reset(self, arguments, reset_only=False):
-        for name in self.reset_to_zero:
-            _zero(arguments[name])
-        if not reset_only:
-            self._copies = {name: _copy_of(arguments[name]) for name in self.restore_value}
-
-    def _restore(self, arguments, exception=None):
-        for name, copy in self._copies.items():
-            _put_back(arguments[name], copy)
-        self._copies = {}
 
     def key_of(self, arguments):
         """What configurations are chosen by: the values of the key, all dtypes, and the GPU if there is one."""
@@ -170,20 +167,51 @@ class Autotuner(Wrapper):
         def call():
             if config.pre_hook:
                 config.pre_hook(full)
-            self.pre_hook(full)
-            try:
+            with self._fresh(full):
                 self.fn.run(*args, **launch)
-            except BaseException as error:
-                self.post_hook(full, exception=error)
-                raise
-            self.post_hook(full, exception=None)
 
         return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
 
-    def _tune(self, args, kwargs, configs):
+    @contextlib.contextmanager
+    def _fresh(self, full):
+        """Resets and saves arrays before a measurement and restores them after it, by the user's hooks if given."""
+        copies = {}
+        if self.pre_hook is not None:
+            self.pre_hook(full)
+        else:
+            self._reset(full)
+            copies = {name: _copy_of(full[name]) for name in self.restore_value}
+        error = None
+        try:
+            yield
+        except BaseException as found:
+            error = found
+            raise
+        finally:
+            if self.post_hook is not None:
+                self.post_hook(full, exception=error)
+            else:
+                for name, copy in copies.items():
+                    _put_back(full[name], copy)
+
+    def _reset(self, full):
+        for name in self.reset_to_zero:
+            _zero(full[name])
+
+    def _reset_for_launch(self, full):
+        """Takes what measurements left out of the arrays that start from zero."""
+        if self.pre_hook is None:
+            self._reset(full)
+        elif "reset_only" in inspect.signature(self.pre_hook).parameters:
+            self.pre_hook(full, reset_only=True)
+        else:
+            self.pre_hook(full)
+
+    def _tune(self, key, args, kwargs, configs):
         """Measures all; configurations that fail take forever, unless all fail."""
         timings, first = {}, None
         for config in configs:
+            self._measured[key] = config
             try:
                 timings[config] = self._bench(args, kwargs, config)
             except (TerrazzoError, MemoryError) as error:
@@ -198,44 +226,54 @@ class Autotuner(Wrapper):
         return timings
 
     def _choose(self, key, args, kwargs):
+        """The best configuration of a key, found once also if many threads ask for it.
+
+        A launch that a hook makes while its own key is tuned goes with the configuration that is being measured.
+        """
+        with self._turns.of(key) as is_mine:
+            if key in self.cache:
+                return self.cache[key]
+            if not is_mine:
+                return self._measured.get(key, self.configs[0])
+            try:
+                return self._find_best(key, args, kwargs)
+            finally:
+                self._measured.pop(key, None)
+
+    def _find_best(self, key, args, kwargs):
         configs = self.prune_configs(args, kwargs)
         stored = self._stored_key(key, configs)
-        if stored is not None:
-            data = store.get(stored)
-            if data is not None:
-                index, milliseconds = json.loads(data)
-                self.configs_timings = dict(zip(configs, milliseconds))
-                self.cache[key] = configs[index]
-                self._tell(key, None, True)
-                return
+        data = None if stored is None else store.get(stored)
+        if data is not None:
+            index, milliseconds = json.loads(data)
+            return self._keep(key, configs[index], dict(zip(configs, milliseconds)), None)
         start = time.perf_counter()
-        timings = self._tune(args, kwargs, configs)
-        self.bench_time = time.perf_counter() - start
+        timings = self._tune(key, args, kwargs, configs)
+        duration = time.perf_counter() - start
         best = min(timings, key=lambda config: _seconds(timings[config]))
-        self.cache[key] = best
-        self.configs_timings = timings
-        self.pre_hook({**self.named(args, kwargs), **best.all_kwargs()}, **self._reset_only())
+        self._reset_for_launch({**self.named(args, kwargs), **best.all_kwargs()})
         if stored is not None:
             store.put(stored, json.dumps([configs.index(best), [_as_list(timings[c]) for c in configs]]).encode())
         if knobs.autotuning.print:
-            print(f"autotuning {self.__name__} with key {key}: finished after {self.bench_time:.2f} s; best: {best}")
-        self._tell(key, self.bench_time, False)
+            print(f"autotuning {self.__name__} with key {key}: finished after {duration:.2f} s; best: {best}")
+        return self._keep(key, best, timings, duration)
 
-    def _reset_only(self):
-        if self.user_defined_pre_hook and "reset_only" not in inspect.signature(self.pre_hook).parameters:
-            return {}
-        return {"reset_only": True}
-
-    def _tell(self, key, duration, cache_hit):
+    def _keep(self, key, best, timings, duration):
+        """Remembers a choice and tells it; `duration` in seconds, None of one that was on disk."""
+        self.configs_timings = timings
+        if duration is not None:
+            self.bench_time = duration
+        self.cache[key] = best
         if knobs.autotuning.listener is not None:
             knobs.autotuning.listener(
                 fn=self.base_fn,
                 key=key,
-                best_config=self.cache[key],
-                configs_timings=self.configs_timings,
+                best_config=best,
+                configs_timings=timings,
                 duration=duration,
-                cache_hit=cache_hit,
+                cache_hit=duration is None,
             )
+        return best
 
     def _stored_key(self, key, configs):
         """The key of the choice on disk; None where it cannot or shall not be kept."""
@@ -277,20 +315,19 @@ class Autotuner(Wrapper):
 
     def run(self, *args, **kwargs):
         """Launches with the best configuration, which it finds first if the key is new."""
-        self.nargs = arguments = self.named(args, {})
-        config = self.configs[0]
-        if len(self.configs) > 1:
-            key = self.key_of({**arguments, **kwargs})
-            if key not in self.cache:
-                self._choose(key, args, kwargs)
-            config = self.cache[key]
-        self.best_config = config
-        if config.pre_hook is not None:
-            config.pre_hook({**arguments, **kwargs, **config.all_kwargs()})
+        arguments, outer = self.named(args, {}), self.nargs
+        self._launch.arguments = arguments
         try:
+            config = self.configs[0]
+            if len(self.configs) > 1:
+                key = self.key_of({**arguments, **kwargs})
+                config = self.cache.get(key) or self._choose(key, args, kwargs)
+            self.best_config = config
+            if config.pre_hook is not None:
+                config.pre_hook({**arguments, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
         finally:
-            self.nargs = None
+            self._launch.arguments = outer
 
     def warmup(self, *args, **kwargs):
         """Compiles all configurations for these arguments; gives the compiled kernels."""

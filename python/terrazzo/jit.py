@@ -2,7 +2,9 @@
 """jit: makes a Python function a kernel, compiled for the types of its arguments when it is launched."""
 
 import functools
+import importlib
 import inspect
+import pickle
 import threading
 
 from . import devices, knobs, targets
@@ -13,13 +15,49 @@ from .errors import ArgumentError
 from .language.dtypes import dtype, pointer_type
 from .options import OPTIONS, PLACING
 from .specialize import parameters_of, spec_from_text, type_from_text
+from .turns import Turns
 from .wrappers import MockTensor, UnalignedMock
 
 runtime.set_language_types(tl.constexpr, dtype)
 
 
+def _find(module, name, depth=0):
+    """What a name of a module is, with `depth` of the wrappers around a kernel taken off."""
+    found = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    for _ in range(depth):
+        found = found.fn
+    return found
+
+
 class KernelInterface:
-    """What kernel[grid](...) can be said of: jit functions, and what autotune and heuristics make of them."""
+    """What kernel[grid](...) can be said of: jit functions, and what autotune and heuristics make of them.
+
+    They pickle and copy as functions do: by name, and to themselves.
+    """
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        module, name = self.__module__, self.__qualname__
+        try:
+            layer = _find(module, name)
+        except (ImportError, AttributeError):
+            layer = None
+        depth = 0
+        while layer is not self and isinstance(layer, Wrapper):
+            layer, depth = layer.fn, depth + 1
+        if layer is not self:
+            raise pickle.PicklingError(
+                f"kernel {name} cannot be pickled: it is not what {module}.{name} names; define it at the top level of "
+                "its module"
+            )
+        return _find, (module, name, depth)
 
     def __getitem__(self, grid):
         return functools.partial(self.run, grid=grid, warmup=False)
@@ -95,7 +133,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self._dependencies = None
         self._words = {}  # digest of the dependencies -> number
         self._lock = threading.RLock()
-        self._pending = {}  # key -> [lock, threads that use it]
+        self._turns = Turns()
         options = [name for name in (*OPTIONS, *PLACING) if name not in self.arg_names]
         self._setup(
             fn.__name__,
@@ -166,18 +204,9 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
         `backend` and `device` are where the call runs: ("cpu", -1), ("cuda", 0).
         """
-        with self._lock:
-            entry = self._pending.setdefault(key, [threading.RLock(), 0])
-            entry[1] += 1
-        try:
-            with entry[0]:
-                if self._find(key) is None:
-                    self._compile_into(key, specs, options, backend, device)
-        finally:
-            with self._lock:
-                entry[1] -= 1
-                if not entry[1]:
-                    self._pending.pop(key, None)
+        with self._turns.of(key):
+            if self._find(key) is None:
+                self._compile_into(key, specs, options, backend, device)
 
     def _compile_into(self, key, specs, options, backend, device):
         device = max(device, 0)
@@ -232,22 +261,10 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
     def __repr__(self):
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
 
-    def __reduce__(self):
-        return _find_function, (self.fn.__module__, self.fn.__qualname__)
-
 
 def _target_of(options, backend):
     """The text of the target of a call that runs on a backend."""
     return options.get("target") or targets.wanted() or backend
-
-
-def _find_function(module, qualname):
-    import importlib
-
-    found = importlib.import_module(module)
-    for part in qualname.split("."):
-        found = getattr(found, part)
-    return found
 
 
 class _DeviceCaches:

@@ -56,7 +56,7 @@ _FOREIGN_FILES["lib/Runtime/Cpu/"] += ["llvm/Config", "llvm/IR/Mangler.h", "llvm
 
 # Lowest first. A module may import its own layer and the lower ones.
 PYTHON_LAYERS = [
-    ["errors"],
+    ["errors", "turns"],
     ["knobs", "options"],
     ["language"],
     ["accepted", "frontend", "sizes", "wrappers"],

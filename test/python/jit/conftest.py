@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A cache of its own for each test, and a count of what the frontend was asked for."""
 
+import threading
+
 import pytest
 import terrazzo as tz
 from terrazzo import compiler, store
@@ -25,3 +27,28 @@ def builds(monkeypatch):
 
     monkeypatch.setattr(compiler, "_build", counted)
     return seen
+
+
+@pytest.fixture
+def run_all():
+    """Calls work(t) on 8 (or `threads`) threads that start together; raises what one of them did."""
+
+    def run(work, threads=8):
+        start, errors = threading.Barrier(threads), []
+
+        def body(t):
+            try:
+                start.wait()
+                work(t)
+            except BaseException as error:
+                errors.append(error)
+
+        pool = [threading.Thread(target=body, args=(t,)) for t in range(threads)]
+        for thread in pool:
+            thread.start()
+        for thread in pool:
+            thread.join()
+        if errors:
+            raise errors[0]
+
+    return run

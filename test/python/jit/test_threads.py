@@ -18,26 +18,7 @@ def make():
     return affine
 
 
-def run_all(work, threads=8):
-    start, errors = threading.Barrier(threads), []
-
-    def body(t):
-        try:
-            start.wait()
-            work(t)
-        except BaseException as error:
-            errors.append(error)
-
-    pool = [threading.Thread(target=body, args=(t,)) for t in range(threads)]
-    for thread in pool:
-        thread.start()
-    for thread in pool:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
-def test_first_launches_compile_once(builds):
+def test_first_launches_compile_once(builds, run_all):
     kernel = make()
 
     def work(t):
@@ -49,7 +30,7 @@ def test_first_launches_compile_once(builds):
     assert len(builds) == 1
 
 
-def test_many_specialisations_at_once(builds):
+def test_many_specialisations_at_once(builds, run_all):
     kernel = make()
     blocks = (4, 8, 16, 32)
 
@@ -65,7 +46,7 @@ def test_many_specialisations_at_once(builds):
     assert len(builds) == len(set(map(repr, builds)))
 
 
-def test_failing_compilations_fail_in_every_thread():
+def test_failing_compilations_fail_in_every_thread(run_all):
     @tz.jit
     def broken(x_ptr):
         tl.store(x_ptr, undefined_name)  # noqa: F821
