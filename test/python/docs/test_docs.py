@@ -42,6 +42,37 @@ def test_paths_exist(page):
     assert set(missing) <= created | {"test/Target/T"}
 
 
+def _spelled_out(room):
+    """Dialect/Tile/{IR,Transforms} -> Dialect/Tile/IR, Dialect/Tile/Transforms."""
+    before, brace, rest = room.partition("{")
+    if not brace:
+        return [room]
+    inner, _, after = rest.partition("}")
+    return [before + part + after for part in inner.split(",")]
+
+
+def _rooms_of_the_architecture():
+    """A list of paths for each line of the tree that docs/Architecture.md draws, without those that come later."""
+    tree = re.search(r"^## The tree\n\n((?: {4}.*\n)+)", (ROOT / "docs" / "Architecture.md").read_text(), re.MULTILINE)
+    above = {}  # indentation -> the folders that lines below may lie in
+    for line in tree[1].splitlines():
+        indent = len(line) - len(line.lstrip())
+        first = line.strip().split("  ")[0]
+        rooms = [path for room in re.findall(r"[\w/-]+(?:\{[\w,]+\})?/?", first) for path in _spelled_out(room)]
+        if indent > 12 or "(later)" in line:
+            continue
+        above = {i: folders for i, folders in above.items() if i < indent}
+        bases = above[max(above)] if above else [""]
+        above[indent] = [f"{base.rstrip('/')}/{room}".lstrip("/") for base in bases for room in rooms]
+        yield above[indent]
+
+
+def test_rooms_of_the_architecture_exist():
+    lines = list(_rooms_of_the_architecture())
+    assert ["include/terrazzo/Runtime/Cpu/", "lib/Runtime/Cpu/"] in lines
+    assert [paths for paths in lines if not any((ROOT / path).is_dir() for path in paths)] == []
+
+
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
 def test_examples_run(page):
     """The Python blocks of a page, one behind the other as a reader would type them."""
