@@ -6,4 +6,5 @@
 
 Read it in this order: config.py (what can be set), corpus.py and batches.py (text to tokens to batches), model.py,
 transformer.py and mamba.py (the two decoder families), optimizer.py, checkpoint.py, and train.py, the list of steps.
+What comes from outside passes schema.py, documents.py and tensors.py; boundary.py turns what goes wrong into one line.
 """

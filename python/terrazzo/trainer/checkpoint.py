@@ -15,16 +15,31 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
-from safetensors.torch import load_file, save_file
 
+from .config import StepsOrNone
+from .documents import read_json, require_file
 from .errors import CheckpointError
 from .files import fsync_folder, sha256_file, write_synced
+from .schema import Range, check, shown
+from .tensors import read_tensors, write_tensors
 
 FORMAT = 1
 TENSOR_FILES = ("model.safetensors", "optimizer.safetensors")
+META_FIELDS: dict[str, Any] = {
+    "step": StepsOrNone,
+    "files": dict,
+    "config": dict,
+    "corpus": str,
+    "build": str,
+    "cursor": Annotated[int, Range(0, 1 << 60)],
+    "updates": StepsOrNone,
+    "progress": Annotated[float, Range(0, 1)],
+    "elapsed": Annotated[float, Range(0, 1e12)],
+    "step_seconds": Annotated[float | None, Range(1e-9, 1e9)],
+}
 
 
 @dataclass
@@ -94,9 +109,7 @@ def save(
 def _write(folder: Path, step: int, contents: tuple[dict[str, torch.Tensor], ...], meta: dict[str, Any]) -> None:
     folder.mkdir()
     for name, tensors in zip(TENSOR_FILES, contents, strict=True):
-        save_file({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}, folder / name)
-        with open(folder / name, "rb") as file:
-            os.fsync(file.fileno())
+        write_tensors(folder / name, tensors)
     full = dict(meta, format=FORMAT, step=step, files={name: sha256_file(folder / name) for name in TENSOR_FILES})
     full["sha256"] = _meta_digest(full)
     write_synced(folder / "meta.json", json.dumps(full, indent=1).encode())
@@ -125,18 +138,17 @@ def _is_name(name: str) -> bool:
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    """meta.json of a checkpoint, its own checksum verified."""
+    """meta.json of a checkpoint: its own checksum, then its fields verified."""
     file = path / "meta.json"
-    try:
-        meta = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        raise CheckpointError(f"{file}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{file}: not readable as JSON: {error}") from None
-    if not isinstance(meta, dict) or meta.get("sha256") != _meta_digest(meta):
+    meta = check(read_json(file, CheckpointError), {"format": int, "sha256": str}, str(file), CheckpointError)
+    if meta["sha256"] != _meta_digest(meta):
         raise CheckpointError(f"{file}: checksum does not match, the file was changed or damaged")
     if meta["format"] != FORMAT:
-        raise CheckpointError(f"{file}: expected format {FORMAT}, found {meta['format']}")
+        raise CheckpointError(f"{file}: expected format {FORMAT}, found {shown(meta['format'])}")
+    meta = check(meta, META_FIELDS, str(file), CheckpointError)
+    check(meta["files"], dict.fromkeys(TENSOR_FILES, str), f"{file}: files", CheckpointError)
+    if meta["step"] != step_of(path):
+        raise CheckpointError(f"{file}: expected step {step_of(path)} as in the folder's name, found {meta['step']}")
     return meta
 
 
@@ -147,12 +159,13 @@ def read(path: Path) -> Checkpoint:
     for name in TENSOR_FILES:
         file = path / name
         try:
+            require_file(file, CheckpointError)
             digest = sha256_file(file)
         except OSError as error:
-            raise CheckpointError(f"{file}: {error.strerror}") from None
+            raise CheckpointError(f"{file}: cannot be read: {error.strerror}") from None
         if digest != meta["files"][name]:
             raise CheckpointError(f"{file}: checksum does not match, the file was changed or damaged")
-        tensors.append(load_file(file))
+        tensors.append(read_tensors(file))
     return Checkpoint(path, meta, tensors[0], tensors[1])
 
 

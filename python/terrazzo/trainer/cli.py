@@ -6,16 +6,16 @@ Heavy imports happen inside the verbs, so that a mistake in a recipe is reported
 
 import argparse
 import copy
-import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from . import boundary, presets
 from . import config as configuration
-from . import presets
 from .config import Config
-from .errors import CheckpointError, ConfigError, TrainerError
+from .errors import CheckpointError, ConfigError
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,27 +56,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one verb; returns its exit status. Mistakes end with one line on stderr."""
-    try:
-        return _run(arguments)
-    except TrainerError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.status
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            print(f"error: {error.filename or 'input/output'}: {error.strerror or error}", file=sys.stderr)
-            return 1
-        # The reader of our output is gone; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    """Runs one verb; returns its exit status."""
+    return boundary.run(_run, sys.argv[1:] if arguments is None else arguments)
 
 
-def _run(arguments: list[str] | None) -> int:
+def _run(words: Sequence[str]) -> int:
     top = parser()
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = list(words)
     if not arguments or "=" in arguments[0]:
         arguments = ["train", *arguments]
     # argparse takes positionals in one piece; settings after an option come back as left over.
@@ -134,12 +120,14 @@ def _reopen(options: argparse.Namespace) -> tuple[Path, Any, Config]:
 
     run, found, warnings = checkpoint.locate(options.run)
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {boundary.one_line(warning)}", file=sys.stderr)
     config = Config()
-    configuration.apply(config, found.meta["config"], str(found.path / "meta.json"))
+    source = str(found.path / "meta.json")
+    configuration.apply(config, found.meta["config"], source)
+    configuration.validate(config, source)
     old = copy.deepcopy(configuration.to_dict(config))
     configuration.apply_overrides(config, _overrides(options, options.settings))
-    configuration.validate(config)
+    configuration.validate(config, "command line")
     changed = configuration.incompatible_keys(old, configuration.to_dict(config))
     if changed:
         before, after = configuration.flatten(old), configuration.flatten(configuration.to_dict(config))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Two training logs side by side: how far apart the losses are, and since when."""
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import ConfigError
+from .errors import LogError
+from .log import records
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,9 @@ class Difference:
 
 def read_losses(path: str | Path) -> dict[int, float]:
     """Loss by step; of a step logged twice, the later record counts."""
-    try:
-        lines = Path(path).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    losses: dict[int, float] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            if record["event"] == "step":
-                losses[int(record["step"])] = float(record["loss"])
-        except (ValueError, KeyError, TypeError):
-            raise ConfigError(f"{path}:{number}: not a record of a training log") from None
+    losses = {record["step"]: float(record["loss"]) for record in records(Path(path)) if record["event"] == "step"}
     if not losses:
-        raise ConfigError(f"{path}: holds no training step")
+        raise LogError(f"{path}: holds no training step")
     return losses
 
 
@@ -45,7 +32,7 @@ def difference(a: dict[int, float], b: dict[int, float]) -> Difference:
     """Compares the common steps."""
     steps = sorted(a.keys() & b.keys())
     if not steps:
-        raise ConfigError("the two logs have no step in common")
+        raise LogError("the two logs have no step in common")
     apart = [_distance(a[step], b[step]) for step in steps]
     worst = max(range(len(steps)), key=apart.__getitem__)
     first = next((step for step, value in zip(steps, apart, strict=True) if value > 0), None)

@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One dataclass tree holds everything that can be set; recipes and `key=value` overrides fill it in.
 
-Precedence: defaults < preset < recipe file < overrides. Every value is checked against the type of its field, so a
-misspelt key or a wrong type ends the command before anything is computed, with the key and the file in the message.
+Precedence: defaults < preset < recipe file < overrides. Every value is checked against the type and the range of its
+field, so a misspelt key or a wrong value ends the command before anything is computed, with the key and the file in the
+message.
 """
 
 import dataclasses
 import difflib
-import math
 import typing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 
+from .documents import read_yaml
 from .errors import ConfigError
+from .schema import Range, convert, shown
+
+Size = Annotated[int, Range(1, 1 << 24)]
+SizeOrNone = Annotated[int, Range(0, 1 << 24)]
+Steps = Annotated[int, Range(1, 99_999_999)]  # eight digits in a checkpoint's name
+StepsOrNone = Annotated[int, Range(0, 99_999_999)]
+Seed = Annotated[int, Range(0, (1 << 63) - 1)]
+Share = Annotated[float, Range(0, 1, high_open=True)]
+Small = Annotated[float, Range(0, 1, low_open=True)]
+Positive = Annotated[float, Range(0, 1e9, low_open=True)]
+Amount = Annotated[float, Range(0, 1e9)]
 
 
 @dataclass
@@ -23,21 +35,21 @@ class ModelConfig:
     """The decoder. `family` picks the mixer: attention, or the selective state space of Mamba-1."""
 
     family: Literal["transformer", "mamba"] = "transformer"
-    layers: int = 4
-    width: int = 192
-    norm_eps: float = 1e-5
+    layers: Annotated[int, Range(1, 10_000)] = 4
+    width: Size = 192
+    norm_eps: Small = 1e-5
     tied_embeddings: bool = False
     # transformer
-    heads: int = 4
-    kv_heads: int = 2  # fewer than heads: grouped-query attention
-    mlp_width: int = 512
+    heads: Annotated[int, Range(1, 1 << 16)] = 4
+    kv_heads: Size = 2  # fewer than heads: grouped-query attention
+    mlp_width: Size = 512
     position: Literal["rope", "alibi"] = "rope"
-    rope_base: float = 10000.0
+    rope_base: Positive = 10000.0
     # mamba
-    state: int = 16
-    conv: int = 4
-    expand: int = 2
-    dt_rank: int = 0  # 0: width / 16, rounded up
+    state: Size = 16
+    conv: Annotated[int, Range(2, 4)] = 4  # what the kernel takes
+    expand: Size = 2
+    dt_rank: SizeOrNone = 0  # 0: width / 16, rounded up
 
 
 @dataclass
@@ -45,41 +57,43 @@ class DataConfig:
     """The text. An empty path stands for the Python standard library's own source."""
 
     path: str = ""
-    validation: float = 0.05  # share of files held out, picked by a hash of their names
-    context: int = 256
+    validation: Annotated[float, Range(0, 1, low_open=True, high_open=True)] = (
+        0.05  # share of files held out, picked by a hash of their names
+    )
+    context: Size = 256
 
 
 @dataclass
 class TrainConfig:
     """Optimisation, and how often to look and to save."""
 
-    steps: int = 1000
-    batch: int = 8  # sequences a step
-    micro_batch: int = 0  # sequences a forward pass; 0: the whole batch at once
-    seed: int = 0
-    lr: float = 2e-3
-    lr_floor: float = 0.05  # the cosine ends at this share of lr
-    warmup: int = 40
-    beta1: float = 0.9
-    beta2: float = 0.95
-    adam_eps: float = 1e-8
-    weight_decay: float = 0.1
-    clip: float = 1.0  # global gradient norm; 0: no clipping
-    log_every: int = 10
-    eval_every: int = 250  # 0: only at the end
-    checkpoint_every: int = 250  # 0: only at the end
-    keep: int = 3
-    max_minutes: float = 0.0  # a longer run is shortened, schedule included; 0: no limit
+    steps: Steps = 1000
+    batch: Size = 8  # sequences a step
+    micro_batch: SizeOrNone = 0  # sequences a forward pass; 0: the whole batch at once
+    seed: Seed = 0
+    lr: Positive = 2e-3
+    lr_floor: Annotated[float, Range(0, 1)] = 0.05  # the cosine ends at this share of lr
+    warmup: StepsOrNone = 40
+    beta1: Share = 0.9
+    beta2: Share = 0.95
+    adam_eps: Small = 1e-8
+    weight_decay: Amount = 0.1
+    clip: Amount = 1.0  # global gradient norm; 0: no clipping
+    log_every: Steps = 10
+    eval_every: StepsOrNone = 250  # 0: only at the end
+    checkpoint_every: StepsOrNone = 250  # 0: only at the end
+    keep: Steps = 3
+    max_minutes: Amount = 0.0  # a longer run is shortened, schedule included; 0: no limit
 
 
 @dataclass
 class EvalConfig:
     """Held-out evaluation: tokens scored while training and at the end (0: all of them)."""
 
-    tokens: int = 32768
-    final_tokens: int = 0
-    batch: int = 8
-    overlap: float = 0.0  # share of each window that is context only
+    tokens: Annotated[int, Range(0, 1 << 40)] = 32768
+    final_tokens: Annotated[int, Range(0, 1 << 40)] = 0
+    batch: Size = 8
+    overlap: Share = 0.0  # share of each window that is context only
 
 
 @dataclass
@@ -87,10 +101,10 @@ class SampleConfig:
     """Text generation."""
 
     prompt: str = "def "
-    tokens: int = 300
-    temperature: float = 0.8
-    top_k: int = 40
-    seed: int = 0
+    tokens: Size = 300
+    temperature: Amount = 0.8
+    top_k: SizeOrNone = 40
+    seed: Seed = 0
 
 
 @dataclass
@@ -130,107 +144,59 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def read_yaml(path: str | Path) -> dict[str, Any]:
-    """A YAML file as a nested dictionary; anything else is a ConfigError that names the file."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such recipe file") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: expected UTF-8 text, found byte {text_byte(error)} at {error.start}") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from None
-    try:
-        tree = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        reason = getattr(error, "problem", None) or "cannot be parsed"
-        raise ConfigError(f"{path}{where}: not valid YAML: {reason}") from None
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise ConfigError(f"{path}: expected a mapping of sections, found {type(tree).__name__}")
-    return tree
-
-
-def text_byte(error: UnicodeDecodeError) -> str:
-    """The offending byte of a decoding error, in hex."""
-    return f"0x{error.object[error.start]:02x}"
-
-
 def apply(config: Config, tree: dict[Any, Any], source: str) -> None:
     """Sets the values of a nested dictionary; `source` is named in errors."""
     _apply_section(config, tree, source, "")
 
 
+def fields_of(section: type) -> dict[str, Any]:
+    """The fields of a section with their kinds, ranges included."""
+    return typing.get_type_hints(section, include_extras=True)
+
+
 def _apply_section(section: Any, tree: dict[Any, Any], source: str, prefix: str) -> None:
-    hints = typing.get_type_hints(type(section))
+    kinds = fields_of(type(section))
     for key, value in tree.items():
-        name = f"{prefix}{key}"
-        if key not in hints:
+        if not isinstance(key, str) or key not in kinds:
+            name = f"{prefix}{key}" if isinstance(key, str) and len(key) < 60 else f"{prefix}{shown(key)}"
             raise ConfigError(f"{source}: unknown key '{name}'{_suggest(name)}")
-        if dataclasses.is_dataclass(hints[key]):
+        name = f"{prefix}{key}"
+        if dataclasses.is_dataclass(kinds[key]):
             if not isinstance(value, dict):
-                raise ConfigError(f"{source}: '{name}' is a section, expected a mapping, found {value!r}")
+                raise ConfigError(f"{source}: '{name}' is a section, expected a mapping, found {shown(value)}")
             _apply_section(getattr(section, key), value, source, name + ".")
         else:
-            setattr(section, key, _convert(value, hints[key], name, source))
+            setattr(section, key, convert(value, kinds[key], name, source, ConfigError))
 
 
 def _suggest(name: str) -> str:
-    close = difflib.get_close_matches(name, flatten(to_dict(Config())), n=1)
+    close = difflib.get_close_matches(name[:60], flatten(to_dict(Config())), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
-
-
-def _convert(value: Any, kind: Any, name: str, source: str) -> Any:
-    wrong = ConfigError(f"{source}: '{name}' expects {_describe(kind)}, found {value!r}")
-    if typing.get_origin(kind) is Literal:
-        if value not in typing.get_args(kind):
-            raise wrong
-        return value
-    if kind is float:
-        # YAML 1.1 reads 1e-3 (no dot) as a string.
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise wrong
-        try:
-            number = float(value)
-        except ValueError:
-            raise wrong from None
-        if not math.isfinite(number):
-            raise wrong
-        return number
-    if type(value) is not kind:
-        raise wrong
-    return value
-
-
-def _describe(kind: Any) -> str:
-    if typing.get_origin(kind) is Literal:
-        return "one of " + ", ".join(typing.get_args(kind))
-    return {int: "an integer", float: "a finite number", bool: "true or false", str: "text"}[kind]
 
 
 def apply_overrides(config: Config, overrides: list[str]) -> None:
     """Applies `train.lr=1e-3` style settings from the command line."""
+    source = "command line"
     for item in overrides:
         name, _, text = item.partition("=")
         section: Any = config
         *path, key = name.split(".")
         for part in path:
             section = getattr(section, part, None)
-        hints = typing.get_type_hints(type(section)) if dataclasses.is_dataclass(section) else {}
-        if key not in hints:
-            raise ConfigError(f"command line: unknown key '{name}'{_suggest(name)}")
-        if dataclasses.is_dataclass(hints[key]):
-            raise ConfigError(f"command line: '{name}' is a section; set one of its keys, as in {name}.KEY=VALUE")
-        setattr(section, key, _convert(_parse(text, hints[key]), hints[key], name, "command line"))
+        kinds = fields_of(type(section)) if dataclasses.is_dataclass(section) else {}
+        if key not in kinds:
+            short = name if len(name) < 60 else shown(name)
+            raise ConfigError(f"{source}: unknown key '{short}'{_suggest(name)}")
+        if dataclasses.is_dataclass(kinds[key]):
+            raise ConfigError(f"{source}: '{name}' is a section; set one of its keys, as in {name}.KEY=VALUE")
+        setattr(section, key, convert(_parse(text, kinds[key]), kinds[key], name, source, ConfigError))
 
 
 def _parse(text: str, kind: Any) -> Any:
-    if kind is int or kind is float:
+    kind = typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
+    if kind is int:
         try:
-            return kind(text)
+            return int(text)
         except ValueError:
             return text
     if kind is bool:
@@ -238,71 +204,28 @@ def _parse(text: str, kind: Any) -> Any:
     return text
 
 
-def validate(config: Config) -> None:
-    """Checks what a type cannot say: ranges, and values that must fit each other."""
+def validate(config: Config, source: str = "configuration") -> None:
+    """Checks what a field alone cannot say: values that must fit each other. `source` is named in errors."""
     model, data, train, evaluation, sample = config.model, config.data, config.train, config.eval, config.sample
-    positive = {
-        "model": [
-            "layers",
-            "width",
-            "heads",
-            "kv_heads",
-            "mlp_width",
-            "rope_base",
-            "state",
-            "conv",
-            "expand",
-            "norm_eps",
-        ],
-        "data": ["context"],
-        "train": ["steps", "batch", "lr", "log_every", "keep", "adam_eps"],
-        "eval": ["batch"],
-        "sample": ["tokens"],
-    }
-    for section, keys in positive.items():
-        for key in keys:
-            _require(getattr(getattr(config, section), key) > 0, f"{section}.{key}", "more than 0", config)
-    for key in (
-        "model.dt_rank",
-        "train.micro_batch",
-        "train.warmup",
-        "train.weight_decay",
-        "train.clip",
-        "train.seed",
-        "train.eval_every",
-        "train.checkpoint_every",
-        "train.max_minutes",
-        "eval.tokens",
-        "eval.final_tokens",
-        "sample.temperature",
-        "sample.top_k",
-        "sample.seed",
-    ):
-        _require(_lookup(config, key) >= 0, key, "0 or more", config)
-    for key in ("data.validation", "train.beta1", "train.beta2", "eval.overlap"):
-        _require(0 <= _lookup(config, key) < 1, key, "in [0, 1)", config)
-    _require(data.validation > 0, "data.validation", "more than 0", config)
-    _require(0 <= train.lr_floor <= 1, "train.lr_floor", "in [0, 1]", config)
-    _require(bool(sample.prompt), "sample.prompt", "at least one character", config)
+
+    def require(holds: bool, name: str, expected: str) -> None:
+        if not holds:
+            raise ConfigError(f"{source}: '{name}' expects {expected}, found {shown(_lookup(config, name))}")
+
+    require(bool(sample.prompt), "sample.prompt", "at least one character")
     if train.micro_batch:
-        fits = train.batch % train.micro_batch == 0
-        _require(fits, "train.micro_batch", f"a divisor of train.batch={train.batch}", config)
+        require(train.batch % train.micro_batch == 0, "train.micro_batch", f"a divisor of train.batch={train.batch}")
     if model.family == "transformer":
-        _require(model.width % model.heads == 0, "model.heads", f"a divisor of model.width={model.width}", config)
-        _require(model.heads % model.kv_heads == 0, "model.kv_heads", f"a divisor of model.heads={model.heads}", config)
+        require(model.width % model.heads == 0, "model.heads", f"a divisor of model.width={model.width}")
+        require(model.heads % model.kv_heads == 0, "model.kv_heads", f"a divisor of model.heads={model.heads}")
         head = model.width // model.heads
-        fits = model.position != "rope" or head % 2 == 0
-        _require(fits, "model.heads", f"a divisor that leaves an even head size for rope, not {head}", config)
-    _require(int(data.context * evaluation.overlap) < data.context, "eval.overlap", "less than one window", config)
+        even = model.position != "rope" or head % 2 == 0
+        require(even, "model.heads", f"a divisor that leaves an even head size for rope, not {head}")
+    require(int(data.context * evaluation.overlap) < data.context, "eval.overlap", "less than one window")
 
 
 def _lookup(config: Config, name: str) -> Any:
     return flatten(to_dict(config))[name]
-
-
-def _require(holds: bool, name: str, expected: str, config: Config) -> None:
-    if not holds:
-        raise ConfigError(f"'{name}' expects {expected}, found {_lookup(config, name)!r}")
 
 
 def load(
@@ -313,9 +236,12 @@ def load(
     if preset is not None:
         apply(config, preset, "preset")
     if recipe is not None:
-        apply(config, read_yaml(recipe), str(recipe))
+        tree = read_yaml(Path(recipe), ConfigError)
+        if not isinstance(tree, dict | None):
+            raise ConfigError(f"{recipe}: expected a mapping of sections, found {type(tree).__name__}")
+        apply(config, tree or {}, str(recipe))
     apply_overrides(config, overrides or [])
-    validate(config)
+    validate(config, str(recipe or "command line"))
     return config
 
 

@@ -8,17 +8,24 @@ and renamed, with a `corpus.json` beside them that holds their checksums; it is 
 
 import hashlib
 import json
+import os
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from . import tokenizer
+from . import memory, tokenizer
+from .config import Size
+from .documents import read_json
 from .errors import CorpusError
 from .files import sha256_file, write_atomic
+from .schema import Range, check
 
 FORMAT = 1
+_DESCRIPTION = {"format": int, "path": str, "root": str, "validation": float, "splits": dict}
+_SPLIT = {"files": Size, "tokens": Annotated[int, Range(1, 1 << 40)], "sha256": str}
 # Folders of the standard library's tree that hold tests, or packages that are not part of it.
 EXCLUDED = frozenset({"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__"})
 TEXT_SUFFIXES = frozenset({".py", ".txt", ".md", ".rst", ".c", ".h", ".cpp", ".html", ".json", ".csv", ""})
@@ -38,7 +45,7 @@ class Corpus:
 
 def is_held_out(relative: str, share: float) -> bool:
     """Whether the file belongs to the validation split: the hash of its name, as a fraction, is below `share`."""
-    value = int.from_bytes(hashlib.sha256(relative.encode("utf-8")).digest()[:8], "big")
+    value = int.from_bytes(hashlib.sha256(os.fsencode(relative)).digest()[:8], "big")
     return value < share * 2.0**64
 
 
@@ -92,10 +99,10 @@ def tokenize(documents: list[bytes]) -> np.ndarray:
 def build(path: str, share: float, folder: Path) -> None:
     """Reads the source and writes the token files and their description into `folder`."""
     root, files = find_files(path)
-    try:
-        parts = dict(zip(("train", "validation"), split(root, files, share), strict=True))
-    except OSError as error:
-        raise CorpusError(f"data.path: {error.filename}: {error.strerror}") from None
+    # The bytes, then two for each token while the next file is being made.
+    size = sum(file.stat().st_size for file in files)
+    memory.require(3 * size, memory.host_bytes(), "data.path", f"the files of {root}", CorpusError)
+    parts = dict(zip(("train", "validation"), split(root, files, share), strict=True))
     for name, documents in parts.items():
         if not documents or not any(documents):
             raise CorpusError(
@@ -117,27 +124,30 @@ def build(path: str, share: float, folder: Path) -> None:
 def open_cache(path: str, share: float, folder: Path) -> Corpus | None:
     """The cached corpus in `folder`, or None when it is absent, damaged, or made from other settings."""
     try:
-        description = json.loads((folder / "corpus.json").read_bytes())
-        if (description["format"], description["path"], description["validation"]) != (FORMAT, path, share):
-            return None
-        arrays = {}
-        for name, entry in description["splits"].items():
-            file = folder / f"{name}.bin"
-            if file.stat().st_size != 2 * entry["tokens"] or sha256_file(file) != entry["sha256"]:
-                return None
-            arrays[name] = np.memmap(file, dtype="<u2", mode="r")
-        splits = description["splits"]
-        digest = hashlib.sha256((splits["train"]["sha256"] + splits["validation"]["sha256"]).encode()).hexdigest()
-        return Corpus(
-            arrays["train"],
-            arrays["validation"],
-            description["root"],
-            splits["train"]["files"],
-            splits["validation"]["files"],
-            digest,
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return _open_cache(path, share, folder)
+    except (OSError, CorpusError):
         return None
+
+
+def _open_cache(path: str, share: float, folder: Path) -> Corpus | None:
+    file = folder / "corpus.json"
+    description = check(read_json(file, CorpusError), _DESCRIPTION, str(file), CorpusError)
+    if (description["format"], description["path"], description["validation"]) != (FORMAT, path, share):
+        return None
+    arrays, files, digests = [], [], []
+    for name in ("train", "validation"):
+        entry = check(description["splits"].get(name), _SPLIT, f"{file}: {name}", CorpusError)
+        tokens = folder / f"{name}.bin"
+        if tokens.stat().st_size != 2 * entry["tokens"] or sha256_file(tokens) != entry["sha256"]:
+            return None
+        array = np.memmap(tokens, dtype="<u2", mode="r")
+        if array.max() > tokenizer.END:  # a kernel would read past the end of its tables
+            return None
+        arrays.append(array)
+        files.append(entry["files"])
+        digests.append(entry["sha256"])
+    digest = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return Corpus(arrays[0], arrays[1], description["root"], files[0], files[1], digest)
 
 
 def require_windows(corpus: Corpus, context: int) -> None:

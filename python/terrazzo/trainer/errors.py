@@ -7,31 +7,27 @@ from ..errors import TerrazzoError
 class TrainerError(TerrazzoError):
     """Something the user can put right; `status` is the exit status of the command."""
 
-    status = 1
+    status = 2
 
 
 class ConfigError(TrainerError):
     """A recipe, an override or a command line that cannot be used; names the key or the file."""
 
-    status = 2
-
 
 class CheckpointError(TrainerError):
     """A checkpoint that is missing, damaged, or belongs to another model; names the file or the key."""
-
-    status = 2
 
 
 class RunInUseError(TrainerError):
     """A run folder that another process is writing to; names the process."""
 
-    status = 2
+
+class LogError(TrainerError):
+    """A training log that cannot be used; names the file and the line."""
 
 
 class CorpusError(TrainerError):
     """A text source that is missing, empty, or no longer the one a run was started with."""
-
-    status = 2
 
 
 class DivergenceError(TrainerError):

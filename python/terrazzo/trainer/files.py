@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,18 @@ def write_synced(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def append(path: Path, data: bytes) -> None:
+    """Adds to the end of a file."""
+    with naming(path), open(path, "ab") as file:
+        file.write(data)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Writes what `source` holds to `target`."""
+    with open(source, "rb") as old, naming(target), open(target, "wb") as new:
+        shutil.copyfileobj(old, new)
 
 
 def write_atomic(path: Path, data: bytes) -> None:

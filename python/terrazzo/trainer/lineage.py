@@ -15,11 +15,12 @@ import re
 import shutil
 from pathlib import Path
 
-from . import checkpoint
-from .files import fsync_folder, naming
+from . import checkpoint, files
+from .files import fsync_folder
 
 FOLDER = "abandoned"
 _COPIED = ("config.yaml", "log.jsonl", "loss.png")
+_TOKENS = ("train.bin", "validation.bin", "corpus.json")
 
 
 def set_aside(run: Path, after: int) -> Path | None:
@@ -50,17 +51,18 @@ def set_aside(run: Path, after: int) -> Path | None:
 
 def _copy_run(run: Path, copy: Path) -> None:
     """A run without its checkpoints. The token files are never written to again, so they need no second copy."""
-    with naming(copy):
-        checkpoint.folder_of(copy).mkdir(parents=True)
-        for name in _COPIED:
-            if (run / name).is_file():
-                shutil.copyfile(run / name, copy / name)
-        if (run / "cache").is_dir():
-            shutil.copytree(run / "cache", copy / "cache", copy_function=_link_or_copy)
+    checkpoint.folder_of(copy).mkdir(parents=True)
+    for name in _COPIED:
+        if (run / name).is_file():
+            files.copy(run / name, copy / name)
+    (copy / "cache").mkdir()
+    for name in _TOKENS:
+        if (run / "cache" / name).is_file():
+            _link_or_copy(run / "cache" / name, copy / "cache" / name)
 
 
-def _link_or_copy(source: str, target: str) -> None:
+def _link_or_copy(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:  # a file system without links
-        shutil.copyfile(source, target)
+        files.copy(source, target)

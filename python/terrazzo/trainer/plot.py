@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The loss curve of a run as a PNG, drawn from its log without a display."""
 
+import io
 from pathlib import Path
 from typing import Any
+
+from .files import write_atomic
 
 
 def _smoothed(values: list[float], weight: float = 0.95) -> list[float]:
@@ -38,11 +41,12 @@ def plot(records: list[dict[str, Any]], path: Path, title: str) -> None:
     trigram = next((record["trigram_nats"] for record in reversed(evaluations) if record.get("trigram_nats")), None)
     if trigram:
         axes.axhline(trigram, color="tab:gray", linestyle="--", label="held out, trigram")
-    axes.set(title=title, xlabel="step", ylabel="nats per byte")
+    axes.set_title(title, parse_math=False)  # a folder may be called $x
+    axes.set(xlabel="step", ylabel="nats per byte")
     axes.grid(alpha=0.3)
     axes.legend()
     figure.tight_layout()
-    temporary = path.with_name(f".{path.name}")
-    figure.savefig(temporary, format="png", dpi=120)
-    temporary.replace(path)
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=120)
     pyplot.close(figure)
+    write_atomic(path, image.getvalue())

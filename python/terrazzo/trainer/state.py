@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from .. import store
-from . import checkpoint, lineage
+from . import checkpoint, lineage, memory
 from .config import Config, to_dict
 from .corpus import Corpus, require_windows
 from .errors import CheckpointError
@@ -34,6 +34,7 @@ class State:
 def fresh(config: Config, corpus: Corpus) -> State:
     """The state before the first step; a function of the configuration and the corpus."""
     require_windows(corpus, config.data.context)
+    memory.require_model(config)
     torch.manual_seed(config.train.seed)
     model = build(config.model, config.data.context, config.train.seed).to(torch_device(config.target))
     return State(config, corpus, model, AdamW(model, config.train), Pace(config.train), 0)
@@ -69,13 +70,15 @@ def restore(state: State, saved: checkpoint.Checkpoint) -> None:
         )
     parameters = {name: parameter.data for name, parameter in state.model.named_parameters()}
     checkpoint.match_tensors(saved.model, parameters, saved.path)
-    moments = dict(saved.optimizer)
-    random = moments.pop("random")
-    checkpoint.match_tensors(moments, state.optimizer.state(), saved.path)
+    random = torch.get_rng_state()
+    checkpoint.match_tensors(saved.optimizer, dict(state.optimizer.state(), random=random), saved.path)
+    try:
+        torch.set_rng_state(saved.optimizer["random"])
+    except RuntimeError as error:
+        raise CheckpointError(f"{saved.path}: expected a state of the random numbers, found another: {error}") from None
     for name, parameter in parameters.items():
         parameter.copy_(saved.model[name])
-    state.optimizer.load(moments, saved.meta["updates"])
-    torch.set_rng_state(random)
+    state.optimizer.load(saved.optimizer, saved.meta["updates"])
     state.cursor = saved.meta["cursor"]
     state.pace = Pace(
         state.config.train,

@@ -10,7 +10,16 @@ from safetensors.numpy import load_file
 from terrazzo.trainer import checkpoint
 from terrazzo.trainer.errors import CheckpointError
 
-META = {"config": {}, "cursor": 7}
+META = {
+    "config": {},
+    "corpus": "",
+    "build": "",
+    "cursor": 7,
+    "updates": 1,
+    "progress": 0.5,
+    "elapsed": 1.0,
+    "step_seconds": None,
+}
 
 
 def tensors(seed: int) -> dict[str, torch.Tensor]:

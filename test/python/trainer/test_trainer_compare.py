@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from terrazzo.trainer import cli
 from terrazzo.trainer.compare import difference
+from terrazzo.trainer.errors import LogError
 
 
 def write(path: Path, losses: list[float]) -> str:
@@ -46,7 +47,5 @@ def test_unusable_logs(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[
 
 
 def test_no_common_step():
-    from terrazzo.trainer.errors import ConfigError
-
-    with pytest.raises(ConfigError, match="no step in common"):
+    with pytest.raises(LogError, match="no step in common"):
         difference({1: 1.0}, {2: 1.0})

@@ -13,12 +13,14 @@ import torch
 from terrazzo.trainer import checkpoint, lineage
 from terrazzo.trainer.log import read_records
 
+# What a checkpoint holds besides its tensors, as far as it matters here.
+META = dict(config={}, corpus="", build="", cursor=0, updates=0, progress=0.0, elapsed=0.0, step_seconds=None)
 Trainer = Callable[..., tuple[int, str, str]]
 
 
 def save(run: Path, step: int, keep: int = 9, origin: Path | None = None) -> Path:
     tensors = {"a": torch.full((50,), float(step))}
-    return checkpoint.save(run, step, tensors, {"m.a": tensors["a"]}, {"config": {}}, keep, origin)
+    return checkpoint.save(run, step, tensors, {"m.a": tensors["a"]}, META, keep, origin)
 
 
 def steps(run: Path) -> list[int]:
@@ -191,7 +193,7 @@ def test_killed_anywhere_while_moving_aside(tmp_path: Path):
         save(start, step)
     (start / "cache").mkdir()
     (start / "cache" / "train.bin").write_bytes(b"tokens")
-    (start / "log.jsonl").write_text(json.dumps({"event": "step", "step": 40}) + "\n")
+    (start / "log.jsonl").write_text(json.dumps({"event": "step", "step": 40, "loss": 1.0}) + "\n")
 
     def check(folder: Path) -> list[int]:
         left = steps(folder)
