@@ -353,6 +353,13 @@ TzStatus tzCacheStats(TzCache *cache, TzCacheStats *out);
 /// Removes every entry.
 TzStatus tzCacheClear(TzCache *cache);
 
+/// Writes a file that no other user can touch or redirect, as the cache does:
+/// into a folder that is made if need be and has to be private to this user.
+/// A file of that name is replaced; the least recently written files with the
+/// name's suffix go when all of them take more than `keepBytes`.
+TzStatus tzPrivateFileWrite(const char *folder, const char *name,
+                            const void *bytes, size_t size, uint64_t keepBytes);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

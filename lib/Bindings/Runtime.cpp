@@ -538,6 +538,20 @@ void bindRuntime(py::module_ &m) {
       .def("put", &Cache::put, py::arg("key"), py::arg("data"))
       .def("stats", &Cache::stats)
       .def("clear", &Cache::clear);
+  m.def(
+      "write_private",
+      [](const std::string &folder, const std::string &name,
+         const py::bytes &data, uint64_t keepBytes) {
+        std::string_view view = data;
+        check(unlocked([&] {
+          return tzPrivateFileWrite(folder.c_str(), name.c_str(), view.data(),
+                                    view.size(), keepBytes);
+        }));
+      },
+      py::arg("folder"), py::arg("name"), py::arg("data"),
+      py::arg("keep_bytes"),
+      "Writes a file that no other user can touch or redirect; of those with "
+      "its suffix, keep_bytes stay.");
   m.def("threads", &tzCpuThreads, "How many threads a CPU launch may use.");
   m.def(
       "set_threads", [](int32_t count) { check(tzCpuSetThreads(count)); },

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Driver, kernel, dispatcher, cache. Artifacts are in Artifact.cpp.
+// Driver, kernel, dispatcher, files. Artifacts are in Artifact.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "Status.h"
@@ -358,4 +358,17 @@ TzStatus tzCacheStats(TzCache *cache, TzCacheStats *out) {
 
 TzStatus tzCacheClear(TzCache *cache) {
   return guard([&] { cache->cache.clear(); });
+}
+
+TzStatus tzPrivateFileWrite(const char *folder, const char *name,
+                            const void *bytes, size_t size,
+                            uint64_t keepBytes) {
+  return guard([&] {
+    PrivateFolder opened(checkText(folder, "a directory"), "open folder");
+    std::string file = checkText(name, "a name");
+    opened.write(file, {{static_cast<const char *>(bytes), size}}, "write");
+    size_t dot = file.rfind('.');
+    if (dot != std::string::npos)
+      opened.trim(file.substr(dot), keepBytes, CacheOptions().temporarySeconds);
+  });
 }

@@ -4,16 +4,17 @@
 import hashlib
 import os
 import re
-import tempfile
+import shlex
 
 from . import devices, knobs, statuses, store, targets
-from ._terrazzo import ir
+from ._terrazzo import ir, runtime
 from .errors import ArgumentError, CompileError, OutOfResources
 from .kernel import CompiledKernel
 from .options import checked, relevant
 from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
 
 MOST_THREADS = 1024  # of a block, on all GPUs
+REPRODUCER_BYTES = 64 << 20  # that reproducers may take; the oldest go
 
 
 def digest_of(fn, spec, options, target):
@@ -101,24 +102,29 @@ def failure(error, text, name, target):
     """
     if "out of resource" in said(error):
         return statuses.out_of_resources(f"{said(error)} (in kernel {name})")
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    folder = os.path.join(tempfile.gettempdir(), f"terrazzo-reproducers-{os.getuid()}")
-    path = os.path.join(folder, f"{name}-{digest}.mlir")
-    notes = []
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(path, "w") as file:
-            file.write(text)
-        is_cpu = target.partition(":")[0] == "cpu"
-        command = "tz-opt --tz-pipeline-cpu" if is_cpu else f"tz-compile --target {target}"
-        notes.append(f"reproducer: {command} {path}")
-    except OSError as problem:
-        notes.append(f"no reproducer could be written: {problem}")
+    notes = [_reproducer(text, name, target)]
     file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
     message = said(error)
     if not file or not line:
         return CompileError(f"{message} (in kernel {name})", notes=notes)
     return CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line), notes)
+
+
+def _reproducer(text, name, target):
+    """Keeps a module that failed to compile; says where, and the command that compiles it again."""
+    folder = knobs.compilation.reproducer_dir
+    if not folder:
+        return "no reproducer is kept: TERRAZZO_REPRODUCER_DIR is empty"
+    data = text.encode()
+    stem = re.sub(r"\W", "", name, flags=re.ASCII)[:64] or "kernel"
+    file = f"{stem}-{hashlib.sha256(data).hexdigest()[:12]}.mlir"
+    try:
+        runtime.write_private(folder, file, data, REPRODUCER_BYTES)
+    except runtime.StatusError as problem:
+        return f"no reproducer could be written: {problem}"
+    is_cpu = target.partition(":")[0] == "cpu"
+    command = "tz-opt --tz-pipeline-cpu" if is_cpu else f"tz-compile --target {target}"
+    return f"reproducer: {command} {shlex.quote(os.path.join(folder, file))}"
 
 
 def _source_line(file, line):

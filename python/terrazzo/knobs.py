@@ -5,6 +5,7 @@ TERRAZZO_DEBUG=1            arms device_assert in every kernel                  
 TERRAZZO_ALWAYS_COMPILE=1   does not look into the cache                                knobs.compilation.always_compile
 TERRAZZO_CACHE_DIR          where compiled kernels are kept (empty: nowhere)            knobs.cache.dir
 TERRAZZO_CACHE_SIZE         bytes that they may take, also as 500M or 2G                knobs.cache.size
+TERRAZZO_REPRODUCER_DIR     where modules that failed to compile are kept (or nowhere)  knobs.compilation.reproducer_dir
 TERRAZZO_PRINT_AUTOTUNING=1 says what autotune measured and chose                       knobs.autotuning.print
 """
 
@@ -18,11 +19,12 @@ def _flag(name):
     return os.environ.get(name, "0").lower() not in ("", "0", "false", "off", "no")
 
 
-def _default_dir():
-    if "TERRAZZO_CACHE_DIR" in os.environ:
-        return os.environ["TERRAZZO_CACHE_DIR"]
+def _folder(variable, name):
+    """The folder that a variable says, by default one of the user's own."""
+    if variable in os.environ:
+        return os.environ[variable]
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "terrazzo", "kernels")
+    return os.path.join(base, "terrazzo", name)
 
 
 def size_from_text(text):
@@ -124,8 +126,18 @@ class _Runtime(_Group):
 
 
 runtime = _Runtime()
-cache = _Group(lambda: {"dir": _default_dir(), "size": os.environ.get("TERRAZZO_CACHE_SIZE") or None})
-compilation = _Group(lambda: {"always_compile": _flag("TERRAZZO_ALWAYS_COMPILE")})
+cache = _Group(
+    lambda: {
+        "dir": _folder("TERRAZZO_CACHE_DIR", "kernels"),
+        "size": os.environ.get("TERRAZZO_CACHE_SIZE") or None,
+    }
+)
+compilation = _Group(
+    lambda: {
+        "always_compile": _flag("TERRAZZO_ALWAYS_COMPILE"),
+        "reproducer_dir": _folder("TERRAZZO_REPRODUCER_DIR", "reproducers"),
+    }
+)
 autotuning = _Group(lambda: {"print": _flag("TERRAZZO_PRINT_AUTOTUNING"), "cache": False, "listener": None})
 
 

@@ -80,7 +80,8 @@ def pack(files: dict[str, Path], output: Path) -> None:
         sys.exit("bundle: no xz on PATH: install xz-utils")
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f"{output.name}.partial")
-    with partial.open("wb") as target:
+    partial.unlink(missing_ok=True)
+    with partial.open("xb") as target:
         xz = subprocess.Popen(["xz", "-T0", "-6", "-c"], stdin=subprocess.PIPE, stdout=target)
         assert xz.stdin is not None
         with xz.stdin, tarfile.open(fileobj=xz.stdin, mode="w|") as archive:

@@ -12,6 +12,8 @@
 #ifndef TERRAZZO_RUNTIME_CACHE_H
 #define TERRAZZO_RUNTIME_CACHE_H
 
+#include "terrazzo/Runtime/PrivateFolder.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,10 +38,9 @@ struct CacheStats {
 
 class Cache {
 public:
-  /// Makes the directory if need be (mode 0700). Throws Unavailable, with the
-  /// reason, if it cannot be made or is not private to the user.
-  explicit Cache(std::string directory, CacheOptions options = {});
-  ~Cache();
+  /// Opens a PrivateFolder, which makes it if need be. Throws Unavailable, with
+  /// the reason, if it cannot be made or is not private to the user.
+  explicit Cache(const std::string &directory, CacheOptions options = {});
   Cache(const Cache &) = delete;
   Cache &operator=(const Cache &) = delete;
 
@@ -61,14 +62,10 @@ public:
   CacheStats stats();
 
 private:
-  struct File;
-  std::vector<File> scan();
   void trimLocked(uint64_t limit);
-  std::string path(std::string_view name) const;
 
-  std::string directory;
+  PrivateFolder folder;
   CacheOptions options;
-  int folder = -1;
   std::mutex mutex;
   // What the last scan found, and what this handle has added since.
   bool scanned = false;

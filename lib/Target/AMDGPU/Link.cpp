@@ -12,7 +12,10 @@
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -20,42 +23,53 @@ LLD_HAS_DRIVER(elf)
 using namespace terrazzo;
 
 namespace {
-/// A file that lives as long as this.
-class TemporaryFile {
+/// A folder of this user alone that lives as long as this: the linker opens
+/// its files by name.
+class TemporaryFolder {
 public:
-  std::error_code create(llvm::StringRef suffix, int &descriptor) {
-    return llvm::sys::fs::createTemporaryFile("terrazzo", suffix, descriptor,
-                                              path);
+  std::error_code create() {
+    llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, path);
+    llvm::sys::path::append(path, "terrazzo-XXXXXX");
+    if (::mkdtemp(path.data()))
+      return {};
+    path.clear();
+    return {errno, std::generic_category()};
   }
-  ~TemporaryFile() {
-    if (path.empty())
-      return;
+  ~TemporaryFolder() {
     // Nothing can be done about one that stays.
-    [[maybe_unused]] std::error_code code = llvm::sys::fs::remove(path);
+    if (!path.empty())
+      llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
   }
+  std::string file(llvm::StringRef name) const {
+    llvm::SmallString<64> result = path;
+    llvm::sys::path::append(result, name);
+    return result.str().str();
+  }
+
+private:
   llvm::SmallString<64> path;
 };
 } // namespace
 
 llvm::FailureOr<std::string> amdgpu::link(llvm::StringRef object,
                                           std::string &error) {
-  TemporaryFile input, output;
-  int inputFile = -1, outputFile = -1;
-  std::error_code code = input.create("o", inputFile);
+  TemporaryFolder folder;
+  std::error_code code = folder.create();
+  std::string input = folder.file("kernel.o"),
+              output = folder.file("kernel.hsaco");
   if (!code) {
-    llvm::raw_fd_ostream stream(inputFile, /*shouldClose=*/true);
-    stream << object;
-    stream.close();
-    code = stream.error();
+    llvm::raw_fd_ostream stream(input, code);
+    if (!code) {
+      stream << object;
+      stream.close();
+      code = stream.error();
+    }
     stream.clear_error();
   }
-  if (!code)
-    code = output.create("hsaco", outputFile);
   if (code) {
     error = "cannot write a temporary file for the linker: " + code.message();
     return llvm::failure();
   }
-  llvm::raw_fd_ostream(outputFile, /*shouldClose=*/true).close();
 
   std::string messages;
   llvm::raw_string_ostream stream(messages);
@@ -66,7 +80,7 @@ llvm::FailureOr<std::string> amdgpu::link(llvm::StringRef object,
     std::lock_guard<std::mutex> lock(mutex);
     linked =
         lld::elf::link({"ld.lld", "-shared", "--threads=1", "--no-undefined",
-                        input.path.c_str(), "-o", output.path.c_str()},
+                        input.c_str(), "-o", output.c_str()},
                        stream, stream, /*exitEarly=*/false,
                        /*disableOutput=*/false);
     lld::CommonLinkerContext::destroy();
@@ -75,7 +89,7 @@ llvm::FailureOr<std::string> amdgpu::link(llvm::StringRef object,
     error = "the linker failed: " + llvm::StringRef(messages).trim().str();
     return llvm::failure();
   }
-  auto buffer = llvm::MemoryBuffer::getFile(output.path);
+  auto buffer = llvm::MemoryBuffer::getFile(output);
   if (!buffer) {
     error = "cannot read what the linker wrote: " + buffer.getError().message();
     return llvm::failure();

@@ -31,8 +31,10 @@ def fsync_folder(folder: Path) -> None:
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Writes a file and waits until it is on the disk."""
-    with naming(path), open(path, "wb") as file:
+    """Writes a new file and waits until it is on the disk; what has its name, a link of someone else's too, is an error
+    of the system.
+    """
+    with naming(path), open(path, "xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -53,6 +55,7 @@ def copy(source: Path, target: Path) -> None:
 def write_atomic(path: Path, data: bytes) -> None:
     """Replaces `path` in one step: a reader sees the old bytes or the new ones, never a mixture."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)  # of a process that died and had this number
     try:
         write_synced(temporary, data)
         os.replace(temporary, path)

@@ -88,21 +88,91 @@ def test_compile_error_shows_the_line():
     assert "tl.store(x_ptr, missing_name)" in str(caught.value)
 
 
-def test_failing_pass_writes_a_reproducer(monkeypatch):
+@pytest.fixture
+def failing_compiler(monkeypatch):
+    """A compiler that takes no module."""
+
     def failing(source, target, stages=""):
         error = compiler.ir.DiagnosticError("the pass gave up")
         error.message, error.file, error.line, error.col = "the pass gave up", __file__, 1, 1
         raise error
 
-    kernel = tz.jit(guarded_source)
     monkeypatch.setattr(compiler.ir, "compile", failing)
+
+
+def failure_text(function=guarded_source):
     with pytest.raises(tz.CompileError, match="the pass gave up") as caught:
-        kernel[(1,)](np.zeros(4, np.int32), 0, N=4)
-    found = re.search(r"reproducer: tz-opt --tz-pipeline-(\w+) (\S+\.mlir)", str(caught.value))
+        tz.jit(function)[(1,)](np.zeros(4, np.int32), 0, N=4)
+    return str(caught.value)
+
+
+@pytest.fixture
+def reproducers(monkeypatch, tmp_path):
+    """Where reproducers go."""
+    folder = tmp_path / "open" / "reproducers"
+    folder.parent.mkdir()
+    folder.parent.chmod(0o1777)  # as /tmp is
+    monkeypatch.setattr(tz.knobs.compilation, "reproducer_dir", str(folder))
+    return folder
+
+
+def test_failing_pass_writes_a_reproducer(failing_compiler, reproducers):
+    found = re.search(r"reproducer: tz-opt --tz-pipeline-(\w+) (\S+\.mlir)", failure_text())
     assert found
     with open(found[2]) as file:
         assert "tile.load" in file.read()
-    os.remove(found[2])
+    assert os.path.dirname(found[2]) == str(reproducers)
+    assert os.stat(reproducers).st_mode & 0o777 == 0o700
+    assert os.stat(found[2]).st_mode & 0o777 == 0o600
+
+
+def test_reproducer_replaces_a_planted_link(failing_compiler, reproducers, tmp_path):
+    """The name of the file can be guessed; a link of that name must lead nowhere."""
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    path = re.search(r"\S+\.mlir", failure_text())[0]
+    os.remove(path)
+    os.symlink(secret, path)
+    failure_text()
+    assert secret.read_text() == "secret"
+    assert not os.path.islink(path)
+
+
+def test_reproducer_stays_out_of_planted_folders(failing_compiler, reproducers, tmp_path):
+    """The folder's name can be guessed, too: what another user made of it is refused, and the error is still told."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    os.mkdir(reproducers)
+    os.chmod(reproducers, 0o777)
+    assert "no reproducer could be written: open folder" in failure_text()
+    assert not os.listdir(reproducers)
+    os.rmdir(reproducers)
+    if os.geteuid() == 0:  # only root can give a link away
+        os.symlink(home, reproducers)
+        os.lchown(reproducers, 65534, 65534)
+        assert "is a link of user 65534" in failure_text()
+        assert not os.listdir(home)
+        os.remove(reproducers)
+        os.mkdir(reproducers, mode=0o700)
+        os.chown(reproducers, 65534, 65534)
+        assert "it belongs to user 65534" in failure_text()
+        assert not os.listdir(reproducers)
+
+
+@pytest.mark.parametrize("name", ["../../escape", "x" * 400, "größe", "a b;rm"])
+def test_reproducer_of_any_name(failing_compiler, reproducers, name):
+    def kernel(x_ptr, limit, N: tl.constexpr):
+        tl.store(x_ptr + tl.arange(0, N), limit)
+
+    kernel.__name__ = name
+    path = re.search(r"reproducer: .* (\S+\.mlir)", failure_text(kernel))[1]
+    assert os.path.dirname(os.path.realpath(path)) == os.path.realpath(reproducers)
+
+
+def test_no_reproducer_without_a_folder(failing_compiler, reproducers, monkeypatch):
+    monkeypatch.setattr(tz.knobs.compilation, "reproducer_dir", "")
+    assert "no reproducer is kept" in failure_text()
+    assert not reproducers.exists()
 
 
 def test_unknown_target():
