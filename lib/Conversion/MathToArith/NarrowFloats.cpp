@@ -32,7 +32,7 @@ Format describe(Type type) {
   if (isa<Float8E5M2Type>(type))
     return {8, 2, 15, 0x7b, 0x7c, 0x7e, false};
   if (isa<Float8E4M3FNType>(type))
-    return {8, 3, 7, 0x7e, 0x7f, 0x7f, false};
+    return {8, 3, 7, 0x7e, 0x7e, 0x7f, false}; // saturates, infinity too
   if (isa<Float8E5M2FNUZType>(type))
     return {8, 2, 16, 0x7f, 0x80, 0x80, true};
   if (isa<Float8E4M3FNUZType>(type))

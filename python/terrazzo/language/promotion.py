@@ -14,6 +14,7 @@ from .values import describe, tensor, unwrap
 
 _FLOAT32_MAX = (2 - 2**-23) * 2.0**127
 _FLOAT32_MIN = 2.0**-126
+_E4NV_MAX = 448.0
 
 
 def is_literal(value):
@@ -46,7 +47,10 @@ def constant(value, dtype):
     if dtype.is_ptr():
         raise SemanticError(f"expected a pointer ({dtype}), found the literal {value!r}")
     if dtype.is_floating():
-        return tensor(b.constant_float(float(value), dtype.ir), dtype)
+        value = float(value)
+        if dtype.name == "fp8e4nv" and abs(value) > _E4NV_MAX:  # saturates, as conversions at run time do
+            value = math.copysign(_E4NV_MAX, value)
+        return tensor(b.constant_float(value, dtype.ir), dtype)
     if isinstance(value, float):
         raise SemanticError(f"expected an integer for {dtype}, found the float literal {value!r}")
     value = int(value)

@@ -75,8 +75,9 @@ def rounded(x: np.ndarray, element: str, toward_zero: bool = False) -> np.ndarra
     code = np.where(up & (not toward_zero), below + 1, below)
     infinite = np.isinf(x)
     code = np.where(infinite, len(values) - 1, code)
-    table = np.append(values[:-1], np.inf).astype(dtype)
-    # ml_dtypes gives the format's infinity or NaN for an infinite argument.
+    # f8E4M3FN saturates; of the others ml_dtypes gives the format's infinity or NaN for an infinite argument.
+    beyond = values[-2] if element == "f8E4M3FN" else np.inf
+    table = np.append(values[:-1], beyond).astype(dtype)
     result = np.copysign(table[code].astype(np.float64), x.astype(np.float64))
     result = np.where(np.isnan(x), np.nan, result)
     with np.errstate(all="ignore"):
