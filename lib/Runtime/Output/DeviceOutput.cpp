@@ -265,6 +265,20 @@ Error assertionError(const Artifact &artifact, const std::string &kernel,
   return {std::move(info), std::move(message)};
 }
 
+/// Says on standard error why prints are lost, once a reason: prints of many
+/// threads, of which some come when the launch has returned, have no caller
+/// that an exception could reach.
+static void reportLostOutput(int reason) {
+  static std::vector<int> &said = *new std::vector<int>;
+  if (std::find(said.begin(), said.end(), reason) != said.end())
+    return;
+  said.push_back(reason);
+  std::fprintf(stderr,
+               "terrazzo: what kernels print is lost, standard output cannot "
+               "be written: %s\n",
+               std::strerror(reason));
+}
+
 void writeToStandardOutput(const std::string &text) {
   static std::mutex &mutex = *new std::mutex;
   std::lock_guard lock(mutex);
@@ -272,6 +286,7 @@ void writeToStandardOutput(const std::string &text) {
   std::fflush(stdout);
   size_t done = 0;
   while (done < text.size()) {
+    errno = EIO; // for a write of nothing, which sets none
     ssize_t written = ::write(1, text.data() + done, text.size() - done);
     if (written > 0) {
       done += written;
@@ -279,7 +294,7 @@ void writeToStandardOutput(const std::string &text) {
       pollfd wait{1, POLLOUT, 0};
       ::poll(&wait, 1, 1000);
     } else if (errno != EINTR) {
-      return; // nobody reads it
+      return reportLostOutput(errno);
     }
   }
 }
