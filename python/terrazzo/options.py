@@ -48,6 +48,17 @@ def _any(name, value):
     return value
 
 
+def _not_promised(what):
+    """The check of a flag that asks for something that no driver gives: ignoring it would let kernels hang."""
+
+    def check(name, value):
+        if _flag(name, value):
+            raise ArgumentError(f"option '{name}' is True, expected False: {what}")
+        return False
+
+    return check
+
+
 _GPUS = ("cuda", "hip")
 _ALL = ("cpu", *_GPUS)
 _ACCEPTED = Option(None, _any)  # known to other compilers; changes no code here
@@ -61,8 +72,11 @@ OPTIONS = {
     "sanitize_overflow": Option(False, _flag, _ALL),
     "strict": Option(False, _flag, _ALL),
     "enable_fp_fusion": Option(True, _flag, _ALL),
+    "launch_cooperative_grid": Option(
+        False, _not_promised("the programs of a grid are not promised to run at the same time, on any target")
+    ),
     **dict.fromkeys(
-        ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_cooperative_grid", "launch_pdl",
+        ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_pdl",
          "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs", "default_dot_input_precision",
          "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "supported_fp8_dtypes", "warp_size", "arch",
          "instrumentation_mode", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_flush_denorm", "schedule_hint",

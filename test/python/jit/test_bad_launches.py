@@ -136,6 +136,10 @@ BAD = {
     "num_warps bool": (lambda: fill[ONE](x(), 1, num_warps=True), "option 'num_warps' is True, expected an integer"),
     "num_stages": (lambda: fill[ONE](x(), 1, num_stages=-1), "option 'num_stages' is -1"),
     "num_ctas": (lambda: fill[ONE](x(), 1, num_ctas="2"), "option 'num_ctas' is '2'"),
+    "cooperative": (
+        lambda: fill[ONE](x(), 1, launch_cooperative_grid=True),
+        "option 'launch_cooperative_grid' is True, expected False: the programs of a grid are not promised to run at",
+    ),
     "maxnreg": (lambda: fill[ONE](x(), 1, maxnreg=0), "option 'maxnreg' is 0"),
     "device number": (lambda: fill[ONE](x(), 1, device="0"), r"fill\(\) got an option 'device' that is no number"),
     "stream": (lambda: fill[ONE](x(), 1, stream="main"), "option 'stream' is an object of type 'str', expected"),
