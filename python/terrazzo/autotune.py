@@ -9,6 +9,7 @@ import threading
 import time
 
 from . import devices, knobs, store, targets
+from ._terrazzo import runtime
 from .errors import ArgumentError, TerrazzoError
 from .jit import Wrapper
 from .specialize import UnstableConstantError, stable_text
@@ -163,6 +164,8 @@ class Autotuner(Wrapper):
             )
         full = {**self.named(args, kwargs), **config.all_kwargs()}
         launch = {**kwargs, **config.all_kwargs()}
+        for name in (*self.reset_to_zero, *self.restore_value):
+            runtime.check_array(name, full[name])  # before a library touches memory that is not there
 
         def call():
             if config.pre_hook:

@@ -405,6 +405,10 @@ bool Call::encode(const Parameter &param, PyObject *value) {
   void *address = PyLong_AsVoidPtr(value);
   if (!address && PyErr_Occurred())
     return fail("ArgumentRangeError", "the integer is no address");
+  if (!address && !isWarmup)
+    return fail("ArgumentError",
+                "a null address, expected that of an array; pass None where "
+                "there is none");
   return pushPointer(param.fixedType, address, false);
 }
 

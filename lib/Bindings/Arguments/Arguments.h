@@ -183,6 +183,9 @@ private:
   bool seePlace(Place found, PyObject *value);
   bool failPlace(Place found, PyObject *value);
   bool pushPointer(DType type, const void *address, bool isReadOnly);
+  /// The errors of an array without memory that has elements.
+  bool failNull(const char *what);
+  bool failNull(PyObject *value);
   void pushScalar(DType type, TzValue value, uint64_t facts);
 };
 
@@ -194,6 +197,9 @@ PyObject *describe(const uint64_t *&cursor, PyObject *value);
 /// A compile-time constant in its plain form: tl.constexpr and numpy scalars
 /// unwrapped, lists as tuples. A new reference.
 PyObject *plainConstant(PyObject *value);
+
+/// Whether an extent of a shape, any sequence, is 0.
+bool hasNoElements(PyObject *shape);
 
 /// Raises terrazzo.errors.`kind`(text).
 void raise(const char *kind, const std::string &text);

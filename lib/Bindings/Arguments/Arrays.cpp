@@ -125,6 +125,48 @@ static std::string pendingError() {
 // Arrays
 //===----------------------------------------------------------------------===//
 
+bool Call::failNull(const char *what) {
+  return fail("ArgumentError",
+              "%s has no memory (its address is null), expected one whose "
+              "elements a kernel can access",
+              what);
+}
+
+bool Call::failNull(PyObject *value) {
+  return failNull(
+      ("an array of type '" + std::string(Py_TYPE(value)->tp_name) + "'")
+          .c_str());
+}
+
+/// Whether an object says that it has no elements. One that does not say how
+/// many it has is taken to have some.
+static bool isEmpty(PyObject *value) {
+  PyObject *count = nullptr;
+  if (PyObject_HasAttrString(value, "numel")) {
+    count = PyObject_CallMethod(value, "numel", nullptr);
+  } else if (PyObject *shape = PyObject_GetAttrString(value, "shape")) {
+    bool found = hasNoElements(shape);
+    Py_DECREF(shape);
+    return found;
+  }
+  bool found = count && PyLong_Check(count) && PyLong_AsLongLong(count) == 0;
+  Py_XDECREF(count);
+  PyErr_Clear();
+  return found;
+}
+
+bool terrazzo::bindings::hasNoElements(PyObject *shape) {
+  bool found = false;
+  PyObject *items = PySequence_Fast(shape, "");
+  for (Py_ssize_t i = 0; items && i < PySequence_Fast_GET_SIZE(items); ++i) {
+    PyObject *extent = PySequence_Fast_GET_ITEM(items, i);
+    found |= PyLong_Check(extent) && PyLong_AsLongLong(extent) == 0;
+  }
+  Py_XDECREF(items);
+  PyErr_Clear();
+  return found;
+}
+
 bool Call::pushPointer(DType type, const void *address, bool isReadOnly) {
   uint64_t facts = 0;
   if (parameter->specializeAlignment &&
@@ -166,12 +208,27 @@ bool Call::encodeArray(PyObject *value) {
   }
   if (!seePlace({Backend::Cpu}, value))
     return false;
+  if (!array->data && !isWarmup && !isEmpty(value))
+    return failNull(value);
   constexpr int writeable = pybind11::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return pushPointer(type, array->data, !(array->flags & writeable));
 }
 
 static PyObject *interned(const char *text) {
   return PyUnicode_InternFromString(text);
+}
+
+/// Whether the storage of a tensor of torch was freed under it: the tensor's
+/// address is then its offset in the storage, which may be any small number.
+static bool isFreed(PyObject *tensor) {
+  PyObject *storage = PyObject_CallMethod(tensor, "untyped_storage", nullptr);
+  PyObject *address =
+      storage ? PyObject_CallMethod(storage, "data_ptr", nullptr) : nullptr;
+  bool found = address && PyLong_Check(address) && !PyLong_AsVoidPtr(address);
+  Py_XDECREF(address);
+  Py_XDECREF(storage);
+  PyErr_Clear();
+  return found;
 }
 
 bool Call::encodeTensor(PyObject *value, bool isTorch) {
@@ -213,6 +270,11 @@ bool Call::encodeTensor(PyObject *value, bool isTorch) {
   Py_DECREF(address);
   if (!pointer && PyErr_Occurred())
     return fail("ArgumentError", "data_ptr() gave no address");
+  // Memory is almost never below this address; only there it pays to ask.
+  constexpr uintptr_t low = 1ULL << 40;
+  if (!isWarmup && !isMock && reinterpret_cast<uintptr_t>(pointer) < low &&
+      (!pointer || (isTorch && isFreed(value))) && !isEmpty(value))
+    return failNull(value);
   return pushPointer(type, pointer, false);
 }
 
@@ -250,6 +312,9 @@ bool Call::encodeArrayInterface(PyObject *interface, const char *protocol) {
   void *pointer = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
   if (!pointer && PyErr_Occurred())
     return fail("ArgumentError", "its %s gives no address", protocol);
+  PyObject *shape = PyDict_GetItemString(interface, "shape");
+  if (!pointer && !isWarmup && !(shape && hasNoElements(shape)))
+    return failNull("the array");
   return pushPointer(type, pointer,
                      PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1);
 }

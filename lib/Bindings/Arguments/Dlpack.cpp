@@ -193,6 +193,9 @@ bool Call::encodeCapsule(PyObject *capsule) {
                 "arrays of DLPack type (%d, %d bits, %d lanes) "
                 "cannot be used in kernels",
                 tensor->code, tensor->bits, tensor->lanes);
+  const int64_t *shape = tensor->shape, *end = shape + tensor->rank;
+  if (!tensor->data && !isWarmup && std::find(shape, end, 0) == end)
+    return failNull("the array");
   return pushPointer(
       type, static_cast<const char *>(tensor->data) + tensor->byteOffset,
       isReadOnly);

@@ -511,6 +511,21 @@ void bindDispatcher(pybind11::module_ &module) {
   py::object main = py::module_::import("threading").attr("main_thread")();
   process.mainThread = main.attr("ident").cast<unsigned long>();
   module.def(
+      "check_array",
+      [](const std::string &name, const py::object &value) {
+        Interner constants;
+        Call call(constants);
+        Parameter parameter;
+        py::str text(name);
+        parameter.name = text.ptr();
+        bool fits = call.encode(parameter, value.ptr());
+        constants.clear();
+        if (!fits)
+          throw py::error_already_set();
+      },
+      "An error unless a launch takes `value` as its argument `name`: an array "
+      "without memory, for one.");
+  module.def(
       "set_configuration", [](uint64_t word) { process.configuration = word; },
       "Sets the word that is part of every key.");
   bindPlaces(module);
