@@ -59,6 +59,9 @@ class KernelInterface:
             )
         return _find, (module, name, depth)
 
+    # [grid] never ends, so that Python must not take it for a sequence.
+    __iter__ = __contains__ = None
+
     def __getitem__(self, grid):
         return functools.partial(self.run, grid=grid, warmup=False)
 
@@ -269,6 +272,8 @@ def _target_of(options, backend):
 
 class _DeviceCaches:
     """The compiled kernels of a function as {device: ({digest: kernel}, ...)}."""
+
+    __iter__ = __contains__ = None
 
     def __init__(self, fn):
         self._fn = fn

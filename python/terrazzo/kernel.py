@@ -69,6 +69,8 @@ class CompiledKernel:
     arguments of its function.
     """
 
+    __iter__ = __contains__ = None  # [grid] never ends
+
     def __init__(self, fn, specialization, options, target, digest, data):
         self.fn = fn
         self.data = data

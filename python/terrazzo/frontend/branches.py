@@ -8,7 +8,7 @@ the rest is guarded by an scf.if on it.
 
 import ast
 
-from ..language.cast import to_bool
+from ..language.cast import cast_to, to_bool
 from ..language.dtypes import int1
 from ..language.iterators import condition
 from ..language.promotion import constant, literal_dtype, splat
@@ -49,7 +49,7 @@ class Branches:
         node = statements[index]
         after = self.frame.liveness.after.get(id(node), live)
         while True:
-            test = self.truth(self.visit(node.test), node.test)
+            test = self.condition(node.test)
             if isinstance(test, tensor):
                 break
             if test:
@@ -174,7 +174,7 @@ class Branches:
         guard = bindings[0].guard or bindings[1].guard
         values = [b.value for b in bindings]
         if name == VALUE:
-            values = self._alike(values, blocks)
+            values = self._alike(values, blocks, isinstance(node, ast.BoolOp))
         try:
             pattern = joined(values)
             parts = self._flatten(pattern, values, blocks)
@@ -230,10 +230,17 @@ class Branches:
             (f"{self.place(node)}: the branch",),
         )
 
-    def _alike(self, values, blocks):
-        """The results of a conditional expression, a literal in the type of the other one."""
+    def _alike(self, values, blocks, takes_flags):
+        """The results of a conditional expression, a literal in the type of the other one; with `takes_flags` also a
+        bool, as 0 or 1.
+        """
         for index, (value, other) in enumerate((values, values[::-1])):
-            if not (is_number(value) and isinstance(other, tensor)) or other.dtype.is_ptr():
+            if not isinstance(other, tensor) or other.dtype.is_ptr():
+                continue
+            if takes_flags and isinstance(value, tensor) and value.dtype.is_bool() and not value.shape + other.shape:
+                with self.region(blocks[index]):
+                    values[index] = cast_to(value, other.dtype)
+            if not is_number(value):
                 continue
             if literal_dtype(value.value).kind().value <= other.dtype.kind().value:
                 with self.region(blocks[index]):

@@ -13,7 +13,7 @@ from ..language.values import tuple as tl_tuple
 from .inlining import NestedFunction, jit_of
 from .patterns import describe_value
 from .python_functions import PYTHON_FUNCTIONS
-from .scope import is_static, wrap
+from .scope import List, is_static, wrap
 
 _OWN = ("terrazzo.", "triton.")
 _EVALUATED_MODULES = {"math", "operator", "builtins", "_operator", "functools", "itertools", "contextlib", "cmath"}
@@ -67,7 +67,7 @@ class Calls:
         """Whether it is a function or method of the language without the mark, such as one of a block pointer."""
         owner = getattr(function, "__self__", None)
         if owner is not None and not isinstance(owner, (types.ModuleType, type)):
-            return type(owner).__module__.startswith(_OWN) and not isinstance(owner, (dtype, tl_tuple))
+            return type(owner).__module__.startswith(_OWN) and not isinstance(owner, (dtype, tl_tuple, List))
         return isinstance(function, types.FunctionType) and function.__module__.startswith(_OWN)
 
     def _call_language(self, function, args, kwargs, node):

@@ -64,7 +64,7 @@ class Carrying:
 
     def static_truth(self, test):
         """Whether a condition holds, where that is known at compile time; an error where it is not."""
-        value = self.truth(self.visit(test), test)
+        value = self.condition(test)
         if isinstance(value, tensor):
             raise CompileError("not known at compile time")
         return value

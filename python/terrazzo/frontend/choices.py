@@ -6,6 +6,7 @@ import ast
 from ..language.cast import to_bool
 from ..language.promotion import is_literal
 from ..language.values import constexpr, tensor, unwrap
+from .patterns import describe_value
 from .scope import VALUE, Binding, is_missing
 
 _IMPURE = (ast.Call, ast.FloorDiv, ast.Mod, ast.Div, ast.NamedExpr, ast.ListComp, ast.GeneratorExp, ast.Subscript)
@@ -14,6 +15,10 @@ _IMPURE = (ast.Call, ast.FloorDiv, ast.Mod, ast.Div, ast.NamedExpr, ast.ListComp
 def is_pure(node):
     """Whether an expression can be evaluated although Python would not: no calls, loads or divisions."""
     return not any(isinstance(n, _IMPURE) for n in ast.walk(node))
+
+
+def _is_flag(value):
+    return isinstance(value, tensor) and value.dtype.is_bool()
 
 
 class Choices:
@@ -36,23 +41,70 @@ class Choices:
 
     def visit_conditional(self, node):
         """a if test else b"""
-        test = self.truth(self.visit(node.test), node.test)
+        test = self.condition(node.test)
         if not isinstance(test, tensor):
             return self.visit(node.body if test else node.orelse)
         return self.choice(test, lambda: self.visit(node.body), lambda: self.visit(node.orelse), node)
 
+    def condition(self, node):
+        """The truth of an expression whose value nobody needs: a bool, or an int1 scalar."""
+        if not isinstance(node, ast.BoolOp):
+            return self.truth(self.visit(node), node)
+        is_and = isinstance(node.op, ast.And)
+        result = self.condition(node.values[0])
+        for operand in node.values[1:]:
+            right = lambda operand=operand: self.condition(operand)  # noqa: E731
+            if isinstance(result, tensor):
+                result = self.truth(self.connect(result, is_and, right, operand, node), node)
+            elif result == is_and:
+                result = right()
+        return result
+
+    def tested(self, node):
+        """What `truth` takes for a condition: its value, or of `and` and `or` the truth alone."""
+        return self.condition(node) if isinstance(node, ast.BoolOp) else self.visit(node)
+
     def visit_boolean(self, node):
-        """a and b and ..., or with `or`."""
+        """a and b and ..., or with `or`: the operand that decides, as in Python."""
         is_and = isinstance(node.op, ast.And)
         result = self.visit(node.values[0])
         for operand in node.values[1:]:
-            if not isinstance(result, tensor):
-                if bool(unwrap(result)) != is_and:
-                    return result
+            if isinstance(unwrap(result), tensor):
+                result = self._decide(unwrap(result), is_and, operand, node)
+            elif bool(unwrap(result)) == is_and:
                 result = self.visit(operand)
-            else:
-                result = self.connect(result, is_and, lambda operand=operand: self.visit(operand), operand, node)
         return result
+
+    def _decide(self, left, is_and, operand, node):
+        """The value of `left and operand`, or with `or`, for a run-time `left`."""
+        right = lambda: self.visit(operand)  # noqa: E731
+        is_known = bool(left.shape) or is_pure(operand)
+        if is_known:
+            value = right()
+        else:
+            is_known, value = self.probe(right)
+        if is_known:
+            plain = unwrap(value)
+            if left.shape or (isinstance(plain, tensor) and plain.shape):
+                self._check_tiles((left, value), is_and, node)
+                return self.logical(left, is_and, value, node)
+            if left.dtype.is_bool() and (isinstance(plain, bool) or (_is_flag(plain))):
+                return self.logical(left, is_and, value, node)
+            right = lambda: value  # noqa: E731
+        # A flag that decides is a constant on its way, and becomes the number that it is if the other one is a number.
+        decided = (lambda: constexpr(not is_and)) if left.dtype.is_bool() else (lambda: left)
+        return self.choice(self.truth(left, node), *((right, decided) if is_and else (decided, right)), node)
+
+    def _check_tiles(self, operands, is_and, node):
+        """Of tiles, `and` and `or` take bools alone: Python has no truth of many numbers."""
+        if all(_is_flag(unwrap(v)) or isinstance(unwrap(v), bool) for v in operands):
+            return
+        word, sign = ("and", "&") if is_and else ("or", "|")
+        raise self.error(
+            node,
+            f"'{word}' of tiles takes bools, found {describe_value(operands[0])} and {describe_value(operands[1])}; "
+            f"write (a != 0) {sign} (b != 0) for the truth, or tl.where(a != 0, a, b) to choose elements",
+        )
 
     def connect(self, left, is_and, right, operand, node):
         """left and right(), or with `or`; `left` is a run-time value, `operand` the syntax of the right side."""

@@ -9,7 +9,7 @@ from ..language.values import tuple as tl_tuple
 from .inlining import jit_of
 from .names import target_names
 from .patterns import describe_value
-from .scope import is_static, wrap
+from .scope import List, is_static, wrap
 
 _CONVERSIONS = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
@@ -27,9 +27,7 @@ class Containers:
 
     def keep_list(self, values):
         """A new list; where it was made decides where it may be changed."""
-        values = list(values)
-        self.lists[id(values)] = (values, self.depth)
-        return values
+        return List(values, self.depth)
 
     def elements(self, nodes):
         """The values of expressions, starred ones unpacked."""
@@ -82,7 +80,7 @@ class Containers:
                 found = container[plain]
             except (IndexError, ValueError) as error:
                 raise self.error(node, f"index {plain} is out of range: {error}, it has {len(container)}") from None
-            return self.keep_list(found) if type(found) is list else wrap(found)
+            return wrap(found)
         if isinstance(container, (dict, types.MappingProxyType, type)):
             try:
                 return wrap(container[plain])
@@ -118,7 +116,7 @@ class Containers:
                 self._generate(node, level + 1, values)
 
     def _is_selected(self, node):
-        test = self.truth(self.visit(node), node)
+        test = self.condition(node)
         if isinstance(test, tensor):
             raise self.error(node, "the condition of a comprehension must be known at compile time")
         return test

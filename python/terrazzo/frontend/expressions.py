@@ -4,6 +4,7 @@
 import ast
 import builtins
 import difflib
+import enum
 import operator
 import types
 
@@ -38,6 +39,7 @@ _COMPARE = {
     ast.GtE: (operator.ge, ">="),
 }
 _UNARY = {ast.USub: (operator.neg, "-"), ast.UAdd: (operator.pos, "+"), ast.Invert: (operator.invert, "~")}
+_CONTAINERS = (tuple, list, str, range, dict, set, frozenset, types.MappingProxyType, enum.EnumMeta)
 _REFUSED = {
     ast.Await: "await",
     ast.Yield: "yield",
@@ -60,7 +62,8 @@ class Expressions:
             handler = _HANDLERS.get(type(node))
             if handler is None:
                 raise self.unsupported(node, _REFUSED.get(type(node), f"{type(node).__name__}"))
-            return handler(self, node)
+            value = handler(self, node)
+            return self.keep_list(value) if type(value) is list else value
         except Exception as error:
             found = self.located(error, node)
             if found is error:
@@ -147,7 +150,20 @@ class Expressions:
             base, exponent = unwrap(left), unwrap(right)
             if isinstance(base, int) and isinstance(exponent, int) and exponent * base.bit_length() > _POWER_BITS:
                 raise self.error(node, f"{base} ** {exponent} is too large a compile-time integer")
+        self._check_size(op, unwrap(left), unwrap(right), node)
         return self.apply(fn, sign, (left, right), node)
+
+    def _check_size(self, op, left, right, node):
+        """An error for a shift or repetition whose result nobody can hold."""
+        if isinstance(op, ast.LShift) and isinstance(left, int) and isinstance(right, int) and right > _POWER_BITS:
+            raise self.error(node, f"{left} << {right} is too large a compile-time integer")
+        if isinstance(op, ast.Mult):
+            for sequence, count in ((left, right), (right, left)):
+                is_sequence = isinstance(sequence, (tuple, list, str))
+                if is_sequence and isinstance(count, int) and len(sequence) * count > _POWER_BITS:
+                    raise self.error(
+                        node, f"a {type(sequence).__name__} of {len(sequence) * count} elements is too long"
+                    )
 
     def apply(self, fn, sign, operands, node):
         """A Python operator on values; what Python refuses is an error that names the operands."""
@@ -252,6 +268,8 @@ class Expressions:
 
     def _is_in(self, left, right, node):
         container = unwrap(right)
+        if not isinstance(container, _CONTAINERS) and getattr(type(container), "__contains__", None) is None:
+            raise self.error(node, f"'in' takes a tuple, list, string, or dict, found {describe_value(right)}")
         if isinstance(container, (tuple, list)) and not (is_static(left) and is_static(container)):
             found = False
             for member in right:

@@ -193,7 +193,7 @@ class Loops(Carrying):
         what `:=` is the first to bind in it.
         """
         self.frame.loops.append(loop)
-        value = self.visit(node.test)
+        value = self.tested(node.test)
         test = self.flag(self.truth(value, node.test))
         self.frame.loops.pop()
         parts = self.latch(loop, carried, {})
@@ -235,7 +235,7 @@ class Loops(Carrying):
                 self._iterate(node.body, loop)
             else:
                 self.frame.loops.append(loop)
-                value = self.visit(node.test)
+                value = self.tested(node.test)
                 self._while_hints(op, value)
                 test = self.flag(self.truth(value, node.test))
                 head = self.frame.liveness.head[id(node)]

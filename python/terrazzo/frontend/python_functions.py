@@ -126,6 +126,12 @@ def _reversed(tracer, node, values):
     return tracer.items(values, node, "reversed")[::-1]
 
 
+def _sorted(tracer, node, values, key=None, reverse=False):
+    if unwrap(key) is not None:
+        raise SemanticError("sorted() takes no key in a kernel")
+    return tracer.keep_list(sorted(_static(tracer.items(values, node, "sorted"), "sorted"), reverse=unwrap(reverse)))
+
+
 def _plain(fn):
     def evaluate(tracer, node, *args, **kwargs):
         names = list(kwargs)
@@ -176,5 +182,6 @@ PYTHON_FUNCTIONS = {
     builtins.any: _truths("any", True),
     builtins.all: _truths("all", False),
     builtins.pow: _pow,
-    **{fn: _plain(fn) for fn in (str, repr, round, divmod, sorted, ord, chr, hex, bin, callable, issubclass)},
+    builtins.sorted: _sorted,
+    **{fn: _plain(fn) for fn in (str, repr, round, divmod, ord, chr, hex, bin, callable, issubclass)},
 }

@@ -144,6 +144,14 @@ def admit(frame, name, value, kind):
     )
 
 
+class List(list):
+    """A list that a kernel made, one object wherever it goes, as in Python; `depth` is that of the region it is of."""
+
+    def __init__(self, values=(), depth=0):
+        super().__init__(values)
+        self.depth = depth
+
+
 def wrap(value):
     """A Python value as kernels hold it: numbers and strings as constexpr, in tuples and lists too."""
     if isinstance(value, constexpr):
@@ -156,6 +164,8 @@ def wrap(value):
         return tl_tuple([wrap(v) for v in value], value.__dict__.get("_type"))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*[wrap(v) for v in value])
+    if isinstance(value, List):
+        return value
     if isinstance(value, list):
         return [wrap(v) for v in value]
     if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0:

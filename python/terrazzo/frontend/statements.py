@@ -9,7 +9,7 @@ from ..language.indexing import insert
 from ..language.values import tensor, unwrap
 from .names import bindings, element_base
 from .patterns import describe_value
-from .scope import EXIT, Binding, Missing, is_constexpr_annotation, is_missing, is_static, wrap
+from .scope import EXIT, Binding, List, Missing, is_constexpr_annotation, is_missing, is_static, wrap
 
 _REFUSED = {
     ast.Try: ("try", "kernels have no exceptions"),
@@ -130,8 +130,7 @@ class Statements:
 
     def check_list(self, values, node):
         """An error if a list is changed in a branch or loop around which it lives."""
-        _, depth = self.lists.get(id(values), (None, self.depth))
-        if depth != self.depth:
+        if isinstance(values, List) and values.depth != self.depth:
             raise self.error(
                 node,
                 "a list cannot be changed in a branch or loop that depends on run-time values; make a new one with "
@@ -168,7 +167,21 @@ class Statements:
             raise self.unsupported(target, "assignment to an attribute")
         value = self.visit(node.value)
         self.at(node)
-        self.assign(target, self.binary(node.op, old, value, node), node)
+        result = self._extended(node, old, value) if isinstance(old, List) else None
+        self.assign(target, self.binary(node.op, old, value, node) if result is None else result, node)
+
+    def _extended(self, node, values, value):
+        """A list after += or *=, which change it in place for all names that mean it; None for other operators."""
+        if isinstance(node.op, ast.Add):
+            self.check_list(values, node)
+            values.extend(self.items(value, node, "+="))
+            return values
+        if isinstance(node.op, ast.Mult) and isinstance(unwrap(value), int):
+            repeated = self.binary(node.op, values, value, node)
+            self.check_list(values, node)
+            values[:] = repeated
+            return values
+        return None
 
     def visit_return(self, node, live):
         """return value"""

@@ -44,7 +44,6 @@ class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unro
         self.frame = None
         self.stack = []  # functions being traced, outermost first
         self.depth = 0  # of regions
-        self.lists = {}  # id -> (list, depth of regions where it was made)
         self.is_probing = False
 
     @property

@@ -19,7 +19,7 @@ def unwrap(value):
         return unwrap(value.value)
     if type(value) is builtins.tuple or type(value) is tuple:
         return type(value)([unwrap(v) for v in value])
-    if type(value) is list:
+    if isinstance(value, builtins.list):
         return [unwrap(v) for v in value]
     return value
 

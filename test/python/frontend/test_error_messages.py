@@ -157,6 +157,17 @@ BAD = {
     "arange of a run-time value": ("tl.arange(0, n)  # here", "known at compile time"),
     "list in a branch": ("a = []\nif n > 0:\n    a.append(1)  # here", "a list cannot be changed in a branch or loop"),
     # what kernels cannot contain
+    "list extended in a branch": ("a = []\nif n > 0:\n    a += [1]  # here", "a list cannot be changed in a branch"),
+    "or of numbers in tiles": (
+        "x = tl.arange(0, 4) or 7  # here",
+        "'or' of tiles takes bools, found <[4], int32> and int32 (the constant 7); write (a != 0) | (b != 0)",
+    ),
+    "and of two kinds": ("x = n and p  # here", "both sides must have one type, found"),
+    "in of a kernel": ("x = N in helper  # here", "'in' takes a tuple, list, string, or dict, found"),
+    "shift": ("x = 1 << 1000000  # here", "1 << 1000000 is too large"),
+    "repetition": ("x = (1, 2) * 10000000  # here", "elements is too long"),
+    "seed": ("x = tl.rand(2**64, tl.arange(0, 4))  # here", "seed of philox must be an integer of 64 bits"),
+    "negative seed": ("x = tl.randint(-(2**63) - 1, 0)  # here", "seed of philox must be an integer of 64 bits"),
     "try": ("try:  # here\n    pass\nexcept ValueError:\n    pass", "try cannot be used in a kernel"),
     "raise": ("raise ValueError('x')  # here", "raise cannot be used in a kernel"),
     "global": ("global q  # here", "global cannot be used in a kernel"),

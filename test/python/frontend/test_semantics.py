@@ -377,6 +377,63 @@ CASES = {
         out(0, best)
         out(1, at)
     """,
+    "values of and and or": """
+        out(0, a or 7)
+        out(1, a and 7)
+        out(2, a or b or 9)
+        out(3, a and b and 9)
+        out(4, (a or b) + (a and b))
+        out(5, (a > 0 and b) + 0)
+        out(6, (a > 0 or b) + 0)
+        out(7, (a and b > 0) + 0)
+    """,
+    "values of and and or, with divisions": """
+        c = a * a
+        d = b * b
+        out(0, d and c // (d or 1))
+        out(1, not d or c // (d if d else 1) > 1)
+        if d and c // (d or 1) == 1 or a == 3:
+            out(2, 5)
+        x = c or (d or 4) * 2
+        out(3, x)
+    """,
+    "truth of numbers in conditions": """
+        n = 0
+        while n < 3 and (a or b):
+            n += 1
+            if not (a and b) or n and b:
+                out(n, 1 if a and b else 2)
+        out(0, n)
+    """,
+    "lists under two names": """
+        x = [a]
+        y = x
+        y += [b, 3]
+        out(0, len(x))
+        out(1, x[1] + y[2])
+        y *= 2
+        out(2, len(x))
+        y = y + [1]
+        out(3, len(x))
+        z = [[a], x]
+        z[0] += [b]
+        z[1].append(4)
+        out(4, z[0][1] + len(x))
+        first = z[0]
+        first += (7,)
+        out(5, len(z[0]))
+    """,
+    "lists that grow in loops": """
+        x = []
+        alias = x
+        for i in (1, 2, 3):
+            x += [a * i]
+        s = 0
+        for v in alias:
+            s += v
+        out(0, s)
+        out(1, len(alias))
+    """,
     "enumerate and zip": """
         s = 0
         for i, (u, v) in enumerate(zip((a, b, 5), (1, 2, 3))):
@@ -438,7 +495,7 @@ def run_python(body, a, b):
     names = {"out": found.__setitem__}
     exec(f"def f(a, b):\n{body}", names)
     names["f"](a, b)
-    return [found.get(i, -999) for i in range(4)]
+    return [found.get(i, -999) for i in range(8)]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -447,6 +504,6 @@ def test_as_in_python(name, module):
     kernel_body = body.replace("out(", "tl.store(o + ").replace(" // 2", " // 2")
     kernel = module(f"@tz.jit(do_not_specialize=['a', 'b'])\ndef k(a, b, o):\n{kernel_body}").k
     for a, b in _VALUES:
-        o = np.full(4, -999, np.int32)
+        o = np.full(8, -999, np.int32)
         kernel[(1,)](a, b, o)
         assert o.tolist() == run_python(body, a, b), f"a = {a}, b = {b}"
