@@ -57,29 +57,47 @@ private:
 };
 } // namespace
 
+/// A name as messages show it: a user may give anything for one.
+static std::string shown(llvm::StringRef name) {
+  constexpr size_t most = 80;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '\'';
+  llvm::printEscapedString(name.take_front(most), stream);
+  stream << (name.size() > most ? "...'" : "'");
+  return text;
+}
+
+static LogicalResult refuseChip(ModuleOp module, const Target &target,
+                                llvm::StringRef chip) {
+  InFlightDiagnostic diag = module.emitError("target '")
+                            << target.getName() << "' ";
+  if (chip.empty())
+    diag << "needs a chip";
+  else
+    diag << "has no chip " << shown(chip);
+  diag << ": expected one of ";
+  llvm::interleaveComma(target.getChips(), diag);
+  if (!target.getFeatures().empty()) {
+    diag << "; each may have, after a '+', features of ";
+    llvm::interleaveComma(target.getFeatures(), diag);
+  }
+  return diag;
+}
+
 LogicalResult terrazzo::attachTarget(ModuleOp module, llvm::StringRef spec) {
   registerTargets();
   auto [name, chip] = spec.split(':');
   const Target *target = findTarget(name);
   if (!target) {
-    InFlightDiagnostic diag = module.emitError("no target '")
-                              << name << "': expected one of ";
+    InFlightDiagnostic diag = module.emitError("no target ")
+                              << shown(name) << ": expected one of ";
     llvm::interleaveComma(targetNames(), diag);
     return diag;
   }
   DictionaryAttr description = target->describe(*module.getContext(), chip);
   if (!description) {
-    InFlightDiagnostic diag = module.emitError("target '") << name;
-    if (chip.empty())
-      diag << "' needs a chip";
-    else
-      diag << "' has no chip '" << chip << "'";
-    SmallVector<llvm::StringRef> known = target->getChips();
-    if (!known.empty()) {
-      diag << ": expected one of ";
-      llvm::interleaveComma(known, diag);
-    }
-    return diag;
+    return refuseChip(module, *target, chip);
   }
   module->setAttr(kTargetAttr, description);
   return success();

@@ -8,7 +8,7 @@ import shlex
 
 from . import devices, knobs, statuses, store, targets
 from ._terrazzo import ir, runtime
-from .errors import ArgumentError, CompileError, OutOfResources
+from .errors import ArgumentError, CompileError, OutOfResources, plain_diagnostic
 from .kernel import CompiledKernel
 from .options import checked, relevant
 from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
@@ -90,21 +90,16 @@ def _build(fn, spec, options, target):
         raise failure(error, builder.str(debug=True), fn.__name__, target) from None
 
 
-def said(error):
-    """What a diagnostic says, without the operation that it prints."""
-    return (getattr(error, "message", None) or str(error)).partition("\nsee current operation")[0]
-
-
 def failure(error, text, name, target):
     """A CompileError for what the compiler reports, which names a reproducer and how to run it.
 
     What does not fit the device is an OutOfResources.
     """
-    if "out of resource" in said(error):
-        return statuses.out_of_resources(f"{said(error)} (in kernel {name})")
+    if "out of resource" in plain_diagnostic(error):
+        return statuses.out_of_resources(f"{plain_diagnostic(error)} (in kernel {name})")
     notes = [_reproducer(text, name, target)]
     file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
-    message = said(error)
+    message = plain_diagnostic(error)
     if not file or not line:
         return CompileError(f"{message} (in kernel {name})", notes=notes)
     return CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line), notes)

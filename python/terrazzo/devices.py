@@ -7,7 +7,7 @@ import sys
 from . import errors
 from ._terrazzo import runtime
 from .statuses import statuses
-from .targets import GPUS, check_target, host_chip, require_known, wanted
+from .targets import GPUS, check_chip, check_target, host_chip, wanted
 
 
 def opened(name):
@@ -48,16 +48,17 @@ def target():
 def chip(wanted, device=0):
     """What the code of a target is generated for, as far as it matters to code; of the device if the text says none."""
     name, given = check_target(wanted)
-    if name == "cpu":
-        return given or host_chip()
-    given = given or properties(name, max(device, 0))["chip"]
-    require_known(name, given)
+    if not given:
+        given = host_chip() if name == "cpu" else properties(name, max(device, 0))["chip"]
+    check_chip(name, given)
     return given
 
 
 def resolved(wanted, device=0):
     """The text that the compiler takes: a target with its chip, for the CPU also without."""
-    name = check_target(wanted)[0]
+    name, given = check_target(wanted)
+    if name == "cpu" and given:
+        check_chip(name, given)
     return wanted if name == "cpu" else f"{name}:{chip(wanted, device)}"
 
 

@@ -6,6 +6,8 @@ The lowest layer of the package: all others import it, it imports none. Each cla
 runners and autotuners move exceptions between processes.
 """
 
+import re
+
 
 class TerrazzoError(Exception):
     """Base class of all errors of Terrazzo."""
@@ -47,6 +49,12 @@ class CompileError(TerrazzoError):
 
     def __reduce__(self):
         return type(self), (self.message, self.file, self.line, self.col, self.source, self.notes)
+
+
+def plain_diagnostic(error):
+    """What a diagnostic of the compiler says, without the operation that it is about and prints."""
+    text = (getattr(error, "message", None) or str(error)).partition("\nsee current operation")[0]
+    return re.sub(r"^'\w+(\.\w+)+' op ", "", text)
 
 
 class SemanticError(CompileError):

@@ -12,25 +12,28 @@ from . import errors
 from ._terrazzo import ir, runtime
 
 SUPPORTED = ("cpu", "cuda", "hip")
-
-
 GPUS = ("cuda", "hip")
 
 
 def _chip_text(name, text):
     """A chip as the compiler names it: of "90", the compute capability 9.0, "sm_90a"."""
-    if name == "cuda" and text.isdigit():
+    if name == "cuda" and text.isascii() and text.isdecimal():
         return f"sm_{text}" + ("a" if int(text) >= 90 else "")
     return text
 
 
+def _shortened(text):
+    text = str(text)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 def check_target(text):
     """(name, chip) of "cpu", "cuda", "hip", "cuda:sm_90a" and the like; an error lists the targets that exist."""
-    name, _, chip = str(text).partition(":")
-    if name not in SUPPORTED:
+    name, colon, chip = str(text).partition(":")
+    if name not in SUPPORTED or (colon and not chip):
         raise errors.LaunchError(
-            f"no target '{text}', expected one of: {', '.join(SUPPORTED)}, or one with a chip such as cuda:sm_90a or "
-            "hip:gfx942"
+            f"no target '{_shortened(text)}', expected one of: {', '.join(SUPPORTED)}, or one with a chip such as "
+            "cuda:sm_90a or hip:gfx942"
         )
     return name, _chip_text(name, chip)
 
@@ -41,8 +44,14 @@ _words = {}  # text of a target -> its number in keys
 
 def set_target(text):
     """Makes a target that of all launches: "cpu", "cuda", "hip:gfx942"; None: the arrays of a launch say it."""
+    name, found = check_target(text) if text else ("", "")
+    if found:
+        check_chip(name, found)
+    _use(text, name)
+
+
+def _use(text, name):
     global _wanted
-    name = check_target(text)[0] if text else ""
     _wanted = text or None
     runtime.set_target(name, _words.setdefault(text or "", len(_words)))
 
@@ -50,7 +59,9 @@ def set_target(text):
 def wanted():
     """The target that TERRAZZO_TARGET or set_target says, or None."""
     if _wanted is not None:
-        check_target(_wanted)
+        name, found = check_target(_wanted)
+        if found:
+            check_chip(name, found)
     return _wanted
 
 
@@ -68,9 +79,9 @@ def using(text):
 def _read_environment():
     global _wanted
     text = os.environ.get("TERRAZZO_TARGET") or None
-    if text is None or text.partition(":")[0] in SUPPORTED:
-        set_target(text)
-    else:  # an error of the first launch, not of the import
+    try:
+        _use(text, check_target(text)[0] if text else "")
+    except errors.LaunchError:  # an error of the first launch, not of the import
         _wanted = text
 
 
@@ -78,12 +89,12 @@ _read_environment()
 
 
 @functools.cache
-def require_known(name, chip):
-    """Raises unless the compiler has code for a chip."""
+def check_chip(name, chip):
+    """An error, which lists what there is, unless a target knows a chip. (A GPU need not be here.)"""
     try:
         ir.compile("func.func @k() attributes {tile.kernel} { return }", f"{name}:{chip}")
     except ir.DiagnosticError as error:
-        raise errors.LaunchError(f"target '{name}:{chip}': {str(error.message).splitlines()[0]}") from None
+        raise errors.LaunchError(errors.plain_diagnostic(error)) from None
 
 
 @functools.cache

@@ -28,8 +28,11 @@ public:
   /// The name in `--target`, cache keys and diagnostics: "cpu".
   virtual llvm::StringRef getName() const = 0;
 
-  /// The chips that describe() knows, if they can be listed.
-  virtual llvm::SmallVector<llvm::StringRef> getChips() const { return {}; }
+  /// The chips that describe() knows.
+  virtual llvm::SmallVector<llvm::StringRef> getChips() const = 0;
+
+  /// What may follow the name of a chip, each after a '+'.
+  virtual llvm::ArrayRef<llvm::StringLiteral> getFeatures() const { return {}; }
 
   /// The chip that `chip` names ("" for the machine at hand) as data: all that
   /// passes may ask. A null attribute when there is no such chip.

@@ -16,6 +16,7 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
 using namespace terrazzo;
@@ -28,6 +29,15 @@ static constexpr llvm::StringLiteral kFeatures[] = {
     "fma",      "fxsr",     "lzcnt",    "mmx",     "movbe",    "popcnt",
     "sahf",     "sse",      "sse2",     "sse3",    "sse4.1",   "sse4.2",
     "ssse3",    "x87"};
+
+/// What LLVM calls a processor of the host that it does not know.
+static constexpr llvm::StringLiteral kUnknown = "generic";
+
+static bool isName(llvm::StringRef name) {
+  return name == kUnknown ||
+         llvm::X86::parseArchX86(name, /*Only64Bit=*/true) !=
+             llvm::X86::CK_None;
+}
 
 std::string cpu::hostChip() {
   std::string chip = llvm::sys::getHostCPUName().str();
@@ -49,6 +59,17 @@ class CpuTarget : public Target {
 public:
   llvm::StringRef getName() const override { return "cpu"; }
 
+  SmallVector<llvm::StringRef> getChips() const override {
+    SmallVector<llvm::StringRef> names;
+    llvm::X86::fillValidCPUArchList(names, /*Only64Bit=*/true);
+    names.push_back(kUnknown);
+    return names;
+  }
+
+  ArrayRef<llvm::StringLiteral> getFeatures() const override {
+    return kFeatures;
+  }
+
   DictionaryAttr describe(MLIRContext &context,
                           llvm::StringRef chip) const override {
     std::string host;
@@ -58,7 +79,7 @@ public:
     }
     SmallVector<llvm::StringRef> parts;
     chip.split(parts, '+');
-    if (parts.front().empty())
+    if (!isName(parts.front()))
       return {};
     for (llvm::StringRef feature : ArrayRef(parts).drop_front())
       if (!llvm::is_contained(kFeatures, feature))

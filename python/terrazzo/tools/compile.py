@@ -5,8 +5,9 @@
     tz-compile FILE.py::KERNEL --signature '*fp32:16' --target cuda:sm_90a --emit cubin
     tz-compile module.mlir --emit llir
 
-The signature lists the parameters that get no value by --constexpr, in order: a type such as i32, fp32 or *bf16, with
-:16 if 16 divides the value or address, or :1 if the value is 1.
+Code in a file has a description for launchers beside it, kernel.o.json, as docs/howto/launch-compiled-code.md defines
+it; with --emit the stage is written alone. The signature lists the parameters that get no value by --constexpr, in
+order: a type such as i32, fp32 or *bf16, with :16 if 16 divides the value or address, or :1 if the value is 1.
 """
 
 import argparse
@@ -17,9 +18,11 @@ import sys
 from types import SimpleNamespace
 
 from .. import language as tl
-from ..errors import ArgumentError, TerrazzoError
+from ..errors import ArgumentError, TerrazzoError, plain_diagnostic
+from ..frontend.deep import run_deep
 from ..kernel import STAGES, Stages
 from ..specialize import spec_from_text
+from .description import describe, text_of
 
 # Names of files by the stage that is written to them if no name is given.
 _SUFFIXES = {"obj": "o", "hsaco": "hsaco", "cubin": "cubin"}
@@ -62,6 +65,11 @@ def split_list(text, flag):
     return parts
 
 
+def shortened(text):
+    """A text of the command line as a message shows it."""
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
 def parse_value(text, where):
     """A literal of Python, or a dtype such as tl.float32."""
     if text.startswith("tl."):
@@ -70,10 +78,10 @@ def parse_value(text, where):
             return value
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise UsageError(
-            f"{where} is {text}, expected a number, True, False, None, a quoted string, a tuple of these, or a "
-            "dtype such as tl.float32"
+            f"{where} is {shortened(text)}, expected a number, True, False, None, a quoted string, a tuple of these, "
+            "or a dtype such as tl.float32"
         ) from None
 
 
@@ -104,8 +112,9 @@ def load_kernel(path, name):
     sys.modules.setdefault(module_name, module)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise UsageError(f"{path} fails when it is imported: {type(error).__name__}: {error}") from None
+    except (Exception, SystemExit) as error:
+        text = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise UsageError(f"{path} fails when it is imported: {text}") from None
     found = getattr(module, name, None)
     found = getattr(found, "base_fn", found)
     if not getattr(found, "__tz_jit__", False):
@@ -138,17 +147,6 @@ def emit_kinds(name):
     return (*STAGES[name], "cubin") if name == "cuda" else STAGES[name]
 
 
-def check_chip(name, chip):
-    """An error unless the target knows the chip. (The CPU of this machine is one, a GPU need not be here.)"""
-    from .._terrazzo import ir
-
-    if chip or name != "cpu":
-        try:
-            ir.compile("func.func @k() attributes {tile.kernel} { return }", f"{name}:{chip}")
-        except ir.DiagnosticError as error:
-            raise UsageError(f"--target: {error.message.splitlines()[0]}") from None
-
-
 def _parser():
     parser = _Parser(prog="tz-compile", description="Compiles a kernel ahead of time.", allow_abbrev=False)
     parser.add_argument(
@@ -170,7 +168,6 @@ def _parser():
 
 def _compile_file(path, target):
     from .._terrazzo import ir, runtime
-    from ..compiler import said
 
     try:
         with open(path) as file:
@@ -180,8 +177,8 @@ def _compile_file(path, target):
     try:
         artifact = runtime.Artifact(ir.compile(text, target, "tile"))
     except ir.DiagnosticError as error:
-        raise TerrazzoError(f"{path}:{error.line}:{error.col}: error: {said(error)}") from None
-    return Stages(SimpleNamespace(artifact=artifact, target=target)), artifact.entry
+        raise TerrazzoError(f"{path}:{error.line}:{error.col}: error: {plain_diagnostic(error)}") from None
+    return Stages(SimpleNamespace(artifact=artifact, target=target)), artifact, None
 
 
 def _compile_kernel(arguments, target):
@@ -194,51 +191,63 @@ def _compile_kernel(arguments, target):
     options = parse_assignments(arguments.option, "--option")
     kernel = load_kernel(path, name)
     specs = specs_of(kernel, arguments.signature or "", constants)
-    return compile_specs(kernel, specs, options, target).asm, name
+    compiled = compile_specs(kernel, specs, options, target)
+    return compiled.asm, compiled.artifact, compiled
 
 
 def _write(data, output, name, kind):
+    """Writes a stage; gives the file that it went to, None for the standard output."""
     if output in (None, "-") and isinstance(data, str):
         sys.stdout.write(data)
-        return
+        return None
     if output == "-":
         sys.stdout.buffer.write(data)
-        return
+        return None
     output = output or f"{name}.{_SUFFIXES[kind]}"
     try:
         with open(output, "wb") as file:
             file.write(data.encode() if isinstance(data, str) else data)
     except OSError as error:
         raise UsageError(f"-o: {output} cannot be written: {error.strerror}") from None
+    return output
 
 
 def _run(argv):
-    from ..targets import check_target
+    from ..targets import check_chip, check_target
 
     arguments = _parser().parse_args(argv)
     try:
         name, chip = check_target(arguments.target)
+        if chip or name != "cpu":
+            check_chip(name, chip)
     except TerrazzoError as error:
         raise UsageError(f"--target: {error}") from None
     kind = arguments.emit or STAGES[name][-1]
     if kind not in emit_kinds(name):
-        raise UsageError(f"--emit is '{kind}', expected one of {', '.join(emit_kinds(name))}")
-    check_chip(name, chip)
+        raise UsageError(f"--emit is '{shortened(kind)}', expected one of {', '.join(emit_kinds(name))}")
     target = f"{name}:{chip}" if chip else name
     if arguments.source.endswith(".mlir"):
         for flag in ("signature", "constexpr", "option"):
             if getattr(arguments, flag):
                 raise UsageError(f"--{flag} has no meaning for an .mlir file")
-        stages, entry = _compile_file(arguments.source, target)
+        stages, artifact, kernel = _compile_file(arguments.source, target)
     else:
-        stages, entry = _compile_kernel(arguments, target)
-    _write(stages[kind], arguments.output, entry, kind)
+        stages, artifact, kernel = _compile_kernel(arguments, target)
+    data = stages[kind]
+    file = _write(data, arguments.output, artifact.entry if kernel is None else kernel.name, kind)
+    if file is not None and arguments.emit is None:
+        code = data.encode() if isinstance(data, str) else data
+        description = describe(artifact, target, code, os.path.basename(file), kernel)
+        _write(text_of(description), f"{file}.json", None, None)
 
 
 def main(argv=None):
     """The command: 0 done, 1 the kernel does not compile, 2 the command line is wrong."""
     try:
-        _run(argv)
+        run_deep(lambda: _run(argv))
+    except (RecursionError, MemoryError) as error:
+        print(f"tz-compile: error: the kernel is nested too deeply ({type(error).__name__})", file=sys.stderr)
+        return 1
     except (UsageError, ArgumentError) as error:
         print(f"tz-compile: error: {error}", file=sys.stderr)
         return 2

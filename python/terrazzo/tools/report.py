@@ -12,7 +12,8 @@ import sys
 
 from ..compiler import compile_specs
 from ..errors import ArgumentError, TerrazzoError
-from .compile import UsageError, check_chip, load_kernel, parse_assignments, specs_of, split_list
+from ..targets import check_chip
+from .compile import UsageError, load_kernel, parse_assignments, specs_of, split_list
 
 
 class _Parser(argparse.ArgumentParser):

@@ -2,6 +2,7 @@
 """Names of targets, what there is on a machine without a device, and options of the code by target."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,52 @@ def test_target_of_the_process():
     with pytest.raises(tz.LaunchError, match="no target 'abacus'"):
         targets.set_target("abacus")
     assert targets.wanted() is None
+
+
+UNKNOWN = {
+    "cpu:zzz": "target 'cpu' has no chip 'zzz': expected one of .*skylake.*; each may have, after a '.', features of",
+    "cpu:znver3+foo": "target 'cpu' has no chip 'znver3.foo'",
+    "cpu:znver3+": "target 'cpu' has no chip",
+    "cpu:": "no target 'cpu:', expected one of: cpu, cuda, hip",
+    "cuda:sm_999": "target 'cuda' has no chip 'sm_999': expected one of sm_80, sm_86",
+    "cuda:999": "target 'cuda' has no chip 'sm_999a': expected one of sm_80",
+    "cuda:²": "target 'cuda' has no chip .*: expected one of sm_80",
+    "cuda:９０": "target 'cuda' has no chip .*: expected one of sm_80",
+    "hip:gfx1": "target 'hip' has no chip 'gfx1': expected one of gfx90a, gfx942",
+    "hip:gfx942 ": "target 'hip' has no chip 'gfx942 '",
+    "größe": "no target 'größe', expected one of: cpu",
+    "cpu:größe": "target 'cpu' has no chip",
+    " ": "no target ' ', expected one of: cpu",
+    "x" * 10000: "no target 'x{77}...', expected one of: cpu",
+    "cuda:" + "x" * 10000: "target 'cuda' has no chip 'x{80}...': expected one of sm_80",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN, ids=lambda name: name[:12])
+def test_names_of_nothing(name):
+    """Whatever is given for a target, the answer is what there is."""
+    for use in (targets.set_target, devices.resolved):
+        with pytest.raises(tz.LaunchError, match=UNKNOWN[name]) as caught:
+            use(name)
+        assert len(str(caught.value)) < 2500
+    assert targets.wanted() is None
+    assert devices.target() is not None
+    assert re.search(UNKNOWN[name], python("import terrazzo as tz; tz.devices.target()", TERRAZZO_TARGET=name))
+
+
+def test_launches_for_nothing():
+    @tz.jit
+    def kernel(x_ptr):
+        tl.store(x_ptr, 1)
+
+    for name, message in (("cpu:zzz", "target 'cpu' has no chip 'zzz'"), ("cuda:sm_1", "no chip 'sm_1'")):
+        with pytest.raises(tz.LaunchError, match=message):
+            kernel.warmup(tl.pointer_type(tl.int32), grid=(1,), target=name)
+
+
+def test_names_of_processors():
+    for name in ("cpu:x86-64", "cpu:znver3+avx2+fma", "cpu:generic+avx"):
+        assert devices.resolved(name) == name
 
 
 def test_target_of_the_environment():

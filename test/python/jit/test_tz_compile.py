@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tz-compile: what it writes, and how it refuses."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import terrazzo as tz
 from terrazzo import ptxas
@@ -118,6 +122,10 @@ BAD = {
     "target": ([SCALE, *TYPES, "--target", "abacus:90"], "--target: no target 'abacus:90', expected one of: cpu"),
     "hip": ([SCALE, *TYPES, "--target", "hip:gfx1"], "--target: .*'hip'"),
     "chip": ([SCALE, *TYPES, "--target", "cpu:x+fma+mmx2"], "--target: target 'cpu' has no chip 'x\\+fma\\+mmx2'"),
+    "no chip after the colon": ([SCALE, *TYPES, "--target", "cpu:"], "--target: no target 'cpu:', expected"),
+    "deep constant": ([SCALE, *TYPES, "--constexpr", f"BLOCK={'-' * 100000}1"], "BLOCK is -{77}..., expected"),
+    "deep list": ([SCALE, *TYPES, "--constexpr", f"BLOCK={'(' * 5000}1{')' * 5000}"], "BLOCK is .{77}..., expected"),
+    "no value": ([SCALE, *TYPES, "--constexpr", "BLOCK={[1]: 2}"], "--constexpr: BLOCK is .*, expected a number"),
     "gpu chip": ([SCALE, *TYPES, "--target", "cuda:sm_1"], "target 'cuda' has no chip 'sm_1': expected one of sm_80, "),
     "no gpu chip": ([SCALE, *TYPES, "--target", "hip"], "target 'hip' needs a chip: expected one of gfx90a, gfx942, "),
     "gpu emit": ([SCALE, *TYPES, "--target", "hip:gfx942", "--emit", "ptx"], "one of tile, simt, llir, amdgcn"),
@@ -174,3 +182,44 @@ def test_split_list():
     assert split_list("a, (b, c), 'd,e', [f,{g,h}]", "x") == ["a", "(b, c)", "'d,e'", "[f,{g,h}]"]
     assert split_list("a,", "x") == ["a"]
     assert tz.__version__
+
+
+DEEP = {
+    # A chain of calls, each inlined into the one before.
+    "calls": "".join(f"@tz.jit\ndef f{i}(x):\n    return f{i + 1}(x) + 1\n" for i in range(1000))
+    + "@tz.jit\ndef f1000(x):\n    return x\n@tz.jit\ndef k(p, n):\n    tl.store(p, f0(n))\n",
+    "sum": "@tz.jit\ndef k(p, n):\n    x = " + " + ".join(["n"] * 3000) + "\n    tl.store(p, x)\n",
+    "signs": "@tz.jit\ndef k(p, n):\n    x = " + "-" * 50000 + "n\n    tl.store(p, x)\n",
+    "attributes": "@tz.jit\ndef k(p, n):\n    x = n" + ".to(tl.int32)" * 3000 + "\n    tl.store(p, x)\n",
+    "parentheses": "@tz.jit\ndef k(p, n):\n    x = " + "(" * 5000 + "n" + ")" * 5000 + "\n    tl.store(p, x)\n",
+    "branches": "@tz.jit\ndef k(p, n):\n    x = n\n"
+    + "".join("    " * (i + 1) + f"if n > {i}:\n" for i in range(90))
+    + "    " * 91
+    + "x = 1\n    tl.store(p, x)\n",
+    "import": "def f(n):\n    return f(n + 1)\nf(0)\n@tz.jit\ndef k(p, n):\n    tl.store(p, n)\n",
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_sources_compile_or_are_refused(name, tmp_path):
+    """In a process of its own, which a stack that overflows would end without a word."""
+    (tmp_path / "deep.py").write_text(f"import terrazzo as tz\nimport terrazzo.language as tl\n{DEEP[name]}")
+    command = [
+        sys.executable,
+        "-m",
+        "terrazzo.tools.compile",
+        "deep.py::k",
+        "--signature",
+        "*i32, i32",
+        "--emit",
+        "tile",
+    ]
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(tz.__file__))}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=200)
+    if name in ("signs", "parentheses", "import"):  # Python itself takes no such text
+        assert done.returncode == 2, done.stderr[-300:]
+        assert done.stderr.startswith("tz-compile: error: deep.py fails when it is imported: ")
+        assert done.stderr.count("\n") == 1
+    else:
+        assert done.returncode == 0, done.stderr[-300:]
+        assert "tile.store" in done.stdout
