@@ -2,18 +2,22 @@
 """dot_scaled: products of matrices of narrow floats with a common scale for each group along K (the OCP MX formats).
 
 Operands are decoded and scaled, which is exact in bfloat16 for all 8- and 4-bit formats, and multiplied by `dot`.
+Scales reach from 2**-127 to 2**127: what they make of an element may pass either end of the normal numbers, though the
+product with the other operand does not, and processors take subnormal bfloat16 for zero. So on the CPU tiles in which
+that happens are multiplied in float64, which holds all of these numbers.
 """
 
 from ..errors import SemanticError
 from .arithmetic import binary
-from .builder import builtin
+from .builder import block_of, builtin, current, options
 from .cast import bitcast_to, cast_to
 from .comparison import where
-from .dtypes import bfloat16, float8e4nv, float8e5, float16, float32, int32, uint8
+from .dtypes import bfloat16, float8e4nv, float8e5, float16, float32, float64, int32, type_of, uint8, uint32
 from .linalg import dot
 from .promotion import broadcast_shape, expand
+from .reduction import max as largest
 from .shape import joined, reshaped, transposed
-from .values import describe, tensor
+from .values import describe, static_dtype, tensor
 
 _FORMATS = {"e2m1": uint8, "e4m3": float8e4nv, "e5m2": float8e5, "bf16": bfloat16, "fp16": float16}
 
@@ -47,10 +51,37 @@ def _scale_factor(scale):
     return bitcast_to(bits, float32)
 
 
-def _scaled(value, scale, name):
-    """Elements [.., rows, K] times scales [.., rows, K / group]."""
+def _magnitude(value):
+    """The bits of float32 without the sign, as uint32, which are ordered as the numbers are."""
+    return bitcast_to(value, uint32) & 0x7FFFFFFF
+
+
+def _leaves_normals(value, scaled):
+    """Whether a number other than zero becomes one that is no normal float32, for any element; an int32 scalar."""
+    is_number = (_magnitude(value) - 1) < 0x7F7FFFFF
+    is_normal = (_magnitude(scaled) - 0x00800000) < 0x7F000000
+    left = where(is_number, where(is_normal, 0, 1), 0)
+    while left.shape:
+        left = largest(left, 0)
+    return left
+
+
+class _Operand:
+    """Decoded elements and what to multiply them with, both float32 [.., rows, K] (K last also of the right one)."""
+
+    def __init__(self, value, factor):
+        self.value, self.factor = value, factor
+
+    def scaled(self, dtype=float32):
+        """The elements times their scales."""
+        value = cast_to(self.value, dtype)
+        return value if self.factor is None else binary("arith.mulf", value, cast_to(self.factor, dtype))
+
+
+def _factors(value, scale, name):
+    """Scales [.., rows, K / group] for each of the elements [.., rows, K]."""
     if scale is None:
-        return value
+        return None
     if not isinstance(scale, tensor) or scale.shape[:-1] != value.shape[:-1] or value.shape[-1] % scale.shape[-1]:
         raise SemanticError(
             f"scale of the {name} of dot_scaled must have the shape [.., rows, groups] with groups dividing K; "
@@ -59,11 +90,11 @@ def _scaled(value, scale, name):
     groups = scale.shape[-1]
     wide = expand(_scale_factor(scale), len(scale.shape))
     wide = broadcast_shape(wide, (*scale.shape, value.shape[-1] // groups))
-    return binary("arith.mulf", value, reshaped(wide, value.shape))
+    return reshaped(wide, value.shape)
 
 
 def _operand(value, scale, format, k_pack, is_left, name):
-    """An operand decoded and scaled, as float32."""
+    """An operand decoded, with its scales."""
     format = str(format).lower()
     if format not in _FORMATS:
         raise SemanticError(
@@ -75,17 +106,27 @@ def _operand(value, scale, format, k_pack, is_left, name):
     if value.dtype != wanted and value.dtype.primitive_bitwidth != wanted.primitive_bitwidth:
         raise SemanticError(f"{name} of dot_scaled of format {format!r} must be of {wanted}, found {value.dtype}")
     value = bitcast_to(value, wanted)
-    rank = len(value.shape)
-    swapped = [*range(rank - 2), rank - 1, rank - 2]
     if format == "e2m1":
         value = _unpack(value, k_pack == is_left)
     value = cast_to(value, float32)
     # Scales come as [rows of the result, groups of K] for both operands.
-    return (
-        _scaled(value, scale, name)
-        if is_left
-        else transposed(_scaled(transposed(value, swapped), scale, name), swapped)
-    )
+    if not is_left:
+        value = _swapped(value)
+    return _Operand(value, _factors(value, scale, name))
+
+
+def _swapped(value):
+    rank = len(value.shape)
+    return transposed(value, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def _chosen(condition, type, yes, no):
+    """yes() where the scalar `condition` holds, else no(): tiles of one type, of which one is computed."""
+    op = current().create("scf.if", [condition.handle], {}, [type.ir], regions=2)
+    for number, make in enumerate((yes, no)):
+        with block_of(op.region(number), []):
+            current().create("scf.yield", [make().handle], {}, [])
+    return tensor(op.result, type)
 
 
 @builtin
@@ -110,7 +151,24 @@ def dot_scaled(
     """
     a = _operand(lhs, lhs_scale, lhs_format, lhs_k_pack, True, "first operand")
     b = _operand(rhs, rhs_scale, rhs_format, rhs_k_pack, False, "second operand")
-    if "fp16" in (str(lhs_format).lower(), str(rhs_format).lower()):
-        # The mantissa of a half does not fit into a bfloat16.
-        return dot(a, b, acc, "ieee", out_dtype=out_dtype)
-    return dot(cast_to(a, bfloat16), cast_to(b, bfloat16), acc, out_dtype=out_dtype)
+    left, right = a.scaled(), b.scaled()
+
+    def fast():
+        if "fp16" in (str(lhs_format).lower(), str(rhs_format).lower()):
+            # The mantissa of a half does not fit into a bfloat16.
+            return dot(left, _swapped(right), acc, "ieee", out_dtype=out_dtype)
+        return dot(cast_to(left, bfloat16), cast_to(_swapped(right), bfloat16), acc, out_dtype=out_dtype)
+
+    def exact():
+        start = None if acc is None else cast_to(acc, float64)
+        product = dot(a.scaled(float64), _swapped(b.scaled(float64)), start, out_dtype=float64)
+        return cast_to(product, dtype)
+
+    scaled = [o for o in (a, b) if o.factor is not None]
+    if not scaled or options().target != "cpu":
+        return fast()
+    doubts = [_leaves_normals(o.value, o.scaled()) for o in scaled]
+    doubt = doubts[0] if len(doubts) == 1 else doubts[0] | doubts[1]
+    dtype = acc.dtype if isinstance(acc, tensor) else static_dtype(out_dtype, "out_dtype of dot_scaled")
+    type = type_of(dtype, (*left.shape[:-1], right.shape[-2]))
+    return _chosen(doubt != 0, type, exact, fast)
