@@ -9,7 +9,7 @@
 
 #include "terrazzo/Layout/LinearLayout.h"
 #include "Bits.h"
-#include "Gf2.h"
+#include "terrazzo/Layout/Gf2.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"

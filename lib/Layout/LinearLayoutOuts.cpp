@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bits.h"
-#include "Gf2.h"
+#include "terrazzo/Layout/Gf2.h"
 #include "terrazzo/Layout/LinearLayout.h"
 
 #include "llvm/ADT/STLExtras.h"

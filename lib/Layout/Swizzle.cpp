@@ -19,7 +19,7 @@
 
 #include "terrazzo/Layout/Swizzle.h"
 #include "Bits.h"
-#include "Gf2.h"
+#include "terrazzo/Layout/Gf2.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -20,6 +20,8 @@
 
 #include "Lowering.h"
 
+#include "terrazzo/Layout/Gf2.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -85,51 +87,17 @@ Value Lowering::shuffleIndex(Value value, Value lane) {
 
 namespace {
 
-/// Bits of a register, a lane and a warp index.
-struct Place {
+/// Bits of a register, a lane and a warp index: who holds an element.
+struct Holder {
   uint32_t reg = 0, lane = 0, warp = 0;
-  Place operator^(const Place &other) const {
+  Holder operator^(const Holder &other) const {
     return {reg ^ other.reg, lane ^ other.lane, warp ^ other.warp};
-  }
-};
-
-/// Vectors over GF(2), with what each was made of.
-template <typename Source>
-struct Span {
-  struct Row {
-    uint64_t vector, pivot;
-    Source source;
-  };
-  SmallVector<Row> rows;
-
-  /// What is left of `vector`; `source` takes up what was used.
-  uint64_t reduce(uint64_t vector, Source &source) const {
-    for (const Row &row : rows)
-      if (vector & row.pivot) {
-        vector ^= row.vector;
-        source = source ^ row.source;
-      }
-    return vector;
-  }
-  /// Keeps each pivot in one row only.
-  bool insert(uint64_t vector, Source source) {
-    vector = reduce(vector, source);
-    if (vector == 0)
-      return false;
-    uint64_t pivot = vector & -vector;
-    for (Row &row : rows)
-      if (row.vector & pivot) {
-        row.vector ^= vector;
-        row.source = row.source ^ source;
-      }
-    rows.push_back({vector, pivot, source});
-    return true;
   }
 };
 
 /// A conversion within warps.
 struct Plan {
-  SmallVector<Place> registers, lanes, warps; ///< source of each result bit
+  SmallVector<Holder> registers, lanes, warps; ///< source of each result bit
   SmallVector<uint32_t> turn;   ///< result registers, for each lane bit
   SmallVector<uint32_t> reads;  ///< the lane read, for each lane bit
   SmallVector<uint32_t> wants;  ///< its register, for each lane bit
@@ -147,7 +115,7 @@ struct Plan {
         out = out ^ image;
     return out;
   }
-  Place source(uint32_t reg) const { return apply<Place>(registers, reg); }
+  Holder source(uint32_t reg) const { return apply<Holder>(registers, reg); }
   uint32_t offered(uint32_t lane) const {
     return apply<uint32_t>(offers, lane);
   }
@@ -157,29 +125,41 @@ struct Plan {
 
 std::optional<Plan> Plan::create(const Distribution &from,
                                  const Distribution &to) {
-  Span<Place> span;
-  for (auto [bit, basis] : llvm::enumerate(from.registers))
-    span.insert(from.pack(basis), {uint32_t{1} << bit, 0, 0});
-  for (auto [bit, basis] : llvm::enumerate(from.lanes))
-    span.insert(from.pack(basis), {0, uint32_t{1} << bit, 0});
-  for (auto [bit, basis] : llvm::enumerate(from.warps))
-    span.insert(from.pack(basis), {0, 0, uint32_t{1} << bit});
+  // A tag has the bits of the register first, then the lane's, then the warp's.
+  layout::Span span;
+  uint64_t tag = 1;
+  for (ArrayRef<Coords> bases :
+       {ArrayRef(from.registers), ArrayRef(from.lanes), ArrayRef(from.warps)})
+    for (const Coords &basis : bases) {
+      span.insert(from.pack(basis), tag);
+      tag <<= 1;
+    }
+  auto holderOf = [&](uint64_t tag) -> Holder {
+    auto bits = [&](size_t from, size_t count) {
+      return static_cast<uint32_t>(tag >> from & ((uint64_t{1} << count) - 1));
+    };
+    size_t registers = from.registers.size(), lanes = from.lanes.size();
+    return {bits(0, registers), bits(registers, lanes),
+            bits(registers + lanes, from.warps.size())};
+  };
   bool isWithinWarp = true;
   // Copies of the source stay in their own lane and warp.
-  auto sources = [&](ArrayRef<Coords> wanted, ArrayRef<Coords> own, Place one,
-                     bool isRegister, SmallVector<Place> &out) {
+  auto sources = [&](ArrayRef<Coords> wanted, ArrayRef<Coords> own, Holder one,
+                     bool isRegister, SmallVector<Holder> &out) {
     for (auto [bit, basis] : llvm::enumerate(wanted)) {
-      Place self{one.reg << bit, one.lane << bit, one.warp << bit}, place;
+      Holder self{one.reg << bit, one.lane << bit, one.warp << bit};
+      Holder holder = self;
       bool isSame = bit < own.size() && own[bit] == basis;
-      if (isSame)
-        place = self;
-      else if (span.reduce(from.pack(basis), place) != 0)
-        isWithinWarp = false;
-      else if (!isRegister &&
-               llvm::all_of(own[bit], [](int32_t c) { return c == 0; }))
-        place = place ^ self;
-      isWithinWarp &= place.warp == self.warp;
-      out.push_back(place);
+      if (!isSame) {
+        uint64_t vector = from.pack(basis), tag = 0;
+        isWithinWarp &= span.reduce(vector, tag);
+        holder = holderOf(tag);
+        if (!isRegister &&
+            llvm::all_of(own[bit], [](int32_t c) { return c == 0; }))
+          holder = holder ^ self;
+      }
+      isWithinWarp &= holder.warp == self.warp;
+      out.push_back(holder);
     }
   };
   Plan plan;
@@ -195,33 +175,34 @@ std::optional<Plan> Plan::create(const Distribution &from,
 void Plan::resolveReaders() {
   turn.assign(lanes.size(), 0);
   picks.assign(lanes.size(), 0);
-  for (const Place &place : lanes) {
-    reads.push_back(place.lane);
-    wants.push_back(place.reg);
+  for (const Holder &holder : lanes) {
+    reads.push_back(holder.lane);
+    wants.push_back(holder.reg);
   }
-  Span<uint32_t> span; // lanes that are read -> readers
+  layout::Span span; // lanes that are read -> readers
   for (size_t bit = 0; bit < lanes.size(); ++bit)
-    span.insert(reads[bit], uint32_t{1} << bit);
-  Span<uint32_t> seen;
+    span.insert(reads[bit]);
+  layout::Span seen;
   for (size_t bit = 0; bit < lanes.size(); ++bit) {
-    uint32_t readers = uint32_t{1} << bit;
+    uint64_t readers = uint64_t{1} << bit;
     if (seen.insert(reads[bit], readers))
       continue;
     // These readers read the same lane as those without `bit`.
-    seen.reduce(reads[bit], readers);
-    uint32_t difference = apply<uint32_t>(wants, readers);
+    uint64_t lane = reads[bit];
+    seen.reduce(lane, readers);
+    uint32_t difference =
+        apply<uint32_t>(wants, static_cast<uint32_t>(readers));
     if (difference == 0)
       continue;
     bool isResolved = false;
     for (size_t q = 0; q < registers.size() && !isResolved; ++q) {
-      uint32_t own = 0;
-      if (span.reduce(registers[q].lane, own) == 0)
+      if (span.contains(registers[q].lane))
         continue;
       turn[bit] = uint32_t{1} << q;
       reads[bit] ^= registers[q].lane;
       wants[bit] ^= registers[q].reg;
-      span.insert(reads[bit], uint32_t{1} << bit);
-      isResolved = seen.insert(reads[bit], uint32_t{1} << bit);
+      span.insert(reads[bit]);
+      isResolved = seen.insert(reads[bit], uint64_t{1} << bit);
     }
     if (!isResolved) {
       picks[bit] = difference;
@@ -230,8 +211,12 @@ void Plan::resolveReaders() {
   }
   // Who reads a lane says what it sends.
   offers.assign(lanes.size(), 0);
-  for (const auto &row : seen.rows)
-    offers[llvm::Log2_64(row.pivot)] = apply<uint32_t>(wants, row.source);
+  seen.forEach([&](uint64_t lane, uint64_t readers) {
+    unsigned top = llvm::Log2_64(lane);
+    uint64_t below = lane ^ (uint64_t{1} << top);
+    offers[top] = apply<uint32_t>(wants, static_cast<uint32_t>(readers)) ^
+                  offered(static_cast<uint32_t>(below));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,8 +253,8 @@ struct Lowering::Rounds {
 
 /// Puts the registers in the order of the rounds.
 void Lowering::Rounds::sortValues() {
-  for (auto [bit, place] : llvm::enumerate(plan.warps))
-    if (uint32_t offer = place.reg ^ plan.offered(place.lane))
+  for (auto [bit, holder] : llvm::enumerate(plan.warps))
+    if (uint32_t offer = holder.reg ^ plan.offered(holder.lane))
       exchange(l.b, values,
                l.negated(l.areClear(l.warpId(), uint32_t{1} << bit)), offer);
   for (auto [bit, offer] : llvm::enumerate(plan.offers))
@@ -280,8 +265,8 @@ void Lowering::Rounds::sortValues() {
 void Lowering::Rounds::setReads() {
   SmallVector<int32_t> laneReads(plan.reads.begin(), plan.reads.end()),
       warpReads;
-  for (const Place &place : plan.warps)
-    warpReads.push_back(static_cast<int32_t>(place.lane));
+  for (const Holder &holder : plan.warps)
+    warpReads.push_back(static_cast<int32_t>(holder.lane));
   bool isOwn = llvm::all_of(llvm::enumerate(plan.reads),
                             [](auto entry) {
                               return entry.value() == uint32_t{1}
@@ -319,7 +304,7 @@ Value Lowering::Rounds::picked(uint32_t reg, uint32_t lane, size_t bit) {
 }
 
 Value Lowering::Rounds::received(uint32_t round) {
-  Place source = plan.source(round);
+  Holder source = plan.source(round);
   return picked(source.reg ^ plan.offered(source.lane), source.lane, 0);
 }
 

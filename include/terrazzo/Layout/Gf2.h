@@ -1,11 +1,10 @@
-//===- Gf2.h - Subspaces over GF(2), vectors as 64-bit words --------*- C++
-//-*-===//
+//===- Gf2.h - Subspaces over GF(2), vectors as 64-bit words ----*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 
-#ifndef TERRAZZO_LIB_LAYOUT_GF2_H
-#define TERRAZZO_LIB_LAYOUT_GF2_H
+#ifndef TERRAZZO_LAYOUT_GF2_H
+#define TERRAZZO_LAYOUT_GF2_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -59,6 +58,15 @@ public:
 
   int rank() const { return std::popcount(pivots); }
 
+  /// Calls `visit` with each vector and its tag, by ascending highest bits.
+  template <typename Visitor>
+  void forEach(Visitor visit) const {
+    for (uint64_t left = pivots; left; left &= left - 1) {
+      int top = std::countr_zero(left);
+      visit(vectors[top], tags[top]);
+    }
+  }
+
 private:
   uint64_t pivots = 0;
   uint64_t vectors[64];
@@ -84,4 +92,4 @@ inline Vectors intersect(llvm::ArrayRef<uint64_t> a,
 
 } // namespace terrazzo::layout
 
-#endif // TERRAZZO_LIB_LAYOUT_GF2_H
+#endif // TERRAZZO_LAYOUT_GF2_H
