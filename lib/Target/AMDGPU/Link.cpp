@@ -30,6 +30,7 @@ public:
   std::error_code create() {
     llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, path);
     llvm::sys::path::append(path, "terrazzo-XXXXXX");
+    path.c_str(); // writes the zero at the end
     if (::mkdtemp(path.data()))
       return {};
     path.clear();
