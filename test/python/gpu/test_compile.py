@@ -110,7 +110,7 @@ def test_shared_memory_over_the_limit(target, limit):
 @pytest.mark.parametrize("target", ["cuda:sm_12", "hip:gfx1"])
 def test_unknown_chip(target):
     name, chip = target.split(":")
-    with pytest.raises(tz.LaunchError, match=f"target '{target}': target '{name}' has no chip '{chip}'"):
+    with pytest.raises(tz.LaunchError, match=f"target '{name}' has no chip '{chip}'"):
         compiled(target)
 
 
