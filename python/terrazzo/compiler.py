@@ -20,9 +20,9 @@ REPRODUCER_BYTES = 64 << 20  # that reproducers may take; the oldest go
 def digest_of(fn, spec, options, target):
     """The key of a kernel in the cache, and whether it means the same in other processes."""
     try:
-        constants, stable = spec.stable_constants(), True
+        constants, stable = spec.stable_constants(fn.reach), True
     except UnstableConstantError:
-        constants, stable = repr([(k, id(v)) for k, v in spec.constexprs.items()]), False
+        constants, stable = repr([(k, id(v)) for k, v in {**spec.constexprs, **spec.members}.items()]), False
     name, chip = targets.check_target(target)[0], devices.chip(target)
     parts = [
         store.fingerprint(),
@@ -34,7 +34,7 @@ def digest_of(fn, spec, options, target):
         stable_text(tuple(sorted((k, repr(v)) for k, v in relevant(options, name).items()))),
     ]
     if options["debug"]:  # messages of assertions hold the place in the file
-        parts.append(f"{fn.file}:{fn.starting_line_number}")
+        parts += [f"{file}:{line}" for file, line in fn.places]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest(), stable
 
 
@@ -55,6 +55,7 @@ def compile_specs(fn, specs, options, target=None, device=0):
     options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
     _check_threads(fn, options, target)
     spec = specialization(fn.params, specs)
+    key = fn.cache_key
     digest, stable = digest_of(fn, spec, options, target)
     known = fn.known.get(digest)
     if known is not None and known.options == options:
@@ -63,7 +64,7 @@ def compile_specs(fn, specs, options, target=None, device=0):
     compiled = _load(fn, spec, options, target, digest, data)
     if compiled is None:
         data = _build(fn, spec, options, target)
-        if stable:
+        if stable and fn.cache_key == key:  # nothing changed meanwhile
             store.put(digest, data)
         compiled = _load(fn, spec, options, target, digest, data)
     fn.known[digest] = compiled

@@ -134,7 +134,8 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self.known = {}  # digest -> CompiledKernel
         self.last = None  # the kernel compiled last
         self._dependencies = None
-        self._words = {}  # digest of the dependencies -> number
+        self._reached = {}  # id of a compile-time argument -> (argument, its dependencies)
+        self._words = {}  # digests of the dependencies -> number
         self._lock = threading.RLock()
         self._turns = Turns()
         options = [name for name in (*OPTIONS, *PLACING) if name not in self.arg_names]
@@ -168,6 +169,11 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         """A digest of the function's text and of all that it depends on."""
         return self._current_dependencies().digest
 
+    @property
+    def places(self):
+        """The (file, line) of the function and of those that it reaches."""
+        return self._current_dependencies().places
+
     hash = cache_key
 
     @property
@@ -181,12 +187,12 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         return _DeviceCaches(self)
 
     def _current_dependencies(self):
-        if self._dependencies is None:
+        if self._dependencies is None or not self._guards_hold():
             self._refresh_guards()
         return self._dependencies
 
     def _refresh_guards(self):
-        """Looks up again what the kernel depends on outside of its text.
+        """Looks up again what the kernel, and its compile-time arguments so far, depend on outside of their texts.
 
         The base class calls it when something changed.
         """
@@ -199,8 +205,30 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
                         f"{self.__name__}() takes *{parameter.name}, which only functions that kernels call can"
                     )
             self._dependencies = frontend.dependencies(self)
-            word = self._words.setdefault(self._dependencies.digest, len(self._words) + 1)
-            self._set_guards(list(self._dependencies.guards), word)
+            for number, (value, _) in self._reached.items():
+                self._reached[number] = value, frontend.dependencies(value)
+            self._set_word(len(self._words) + 1)
+
+    def _set_word(self, word):
+        """Sets the guards; the state that they stand for gets a number, `word` if it is new."""
+        reached = [found for _, found in self._reached.values()]
+        state = (self._dependencies.digest, *(found.digest for found in reached))
+        word = self._words.setdefault(state, word)
+        self._set_guards([g for found in (self._dependencies, *reached) for g in found.guards], word)
+
+    def reach(self, value):
+        """The Dependencies of a compile-time argument; launches look at what it holds from now on."""
+        from . import frontend
+
+        with self._lock:
+            self._current_dependencies()
+            known = self._reached.get(id(value))
+            if known is None:
+                state = (self._dependencies.digest, *(found.digest for _, found in self._reached.values()))
+                known = self._reached[id(value)] = value, frontend.dependencies(value)
+                # Nothing changed, so that what the key says of the state stays as it is.
+                self._set_word(self._words[state])
+            return known[1]
 
     def _miss(self, key, specs, options, backend, device):
         """Compiles what a call needs, once also if many threads ask for it; the base class calls it.

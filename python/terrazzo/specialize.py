@@ -6,7 +6,6 @@ divisible by 16, is 1), ("const", value), or ("tuple", class or None, descriptio
 extension module, ahead-of-time compilation from text such as "*bf16:16" or "i32:1".
 """
 
-import enum
 import inspect
 import re
 from dataclasses import dataclass, field
@@ -153,27 +152,32 @@ class UnstableConstantError(Exception):
     """A constant whose text does not tell it from others in another process."""
 
 
-def stable_text(value):
-    """Text that is equal in all processes for equal constants only."""
-    if value is None or (isinstance(value, (bool, int, str, bytes)) and not isinstance(value, enum.Enum)):
-        return f"{type(value).__name__}:{value!r}"
-    if isinstance(value, float):
+_PLAIN = (type(None), bool, int, str, bytes, float)
+
+
+def stable_text(value, reach=None):
+    """Text that is equal in all processes for equal constants only.
+
+    `reach` gives the dependencies of an object that is more than a number, a string, a type, or a tuple of these.
+    """
+    if isinstance(value, float) and type(value) is float:
         return f"float:{value.hex()}"
+    if type(value) in _PLAIN:
+        return f"{type(value).__name__}:{value!r}"
     if isinstance(value, dtype):
         return f"dtype:{value}"
-    if isinstance(value, enum.Enum):
-        return f"enum:{type(value).__module__}.{type(value).__qualname__}.{value.name}={stable_text(value.value)}"
     if isinstance(value, (tuple, list)):
-        fields = getattr(value, "_fields", "")
-        return f"{type(value).__name__}{fields}({','.join(map(stable_text, value))})"
+        fields = getattr(value, "_fields", None)
+        of = f":{stable_text(type(value), reach)}" if fields and type(value).__module__ != "builtins" else ""
+        return f"{type(value).__name__}{of}({','.join(stable_text(v, reach) for v in value)})"
     if isinstance(value, constexpr):
-        return stable_text(value.value)
-    if getattr(value, "__tz_jit__", False):
-        return f"jit:{value.cache_key}"
-    module = getattr(value, "__module__", "") or ""
-    if callable(value) and module.split(".")[0] == "terrazzo" and hasattr(value, "__qualname__"):
-        return f"language:{module}.{value.__qualname__}"
-    raise UnstableConstantError(type(value).__name__)
+        return stable_text(value.value, reach)
+    if reach is None:
+        from .frontend import dependencies as reach
+    found = reach(value)
+    if found.hidden:
+        raise UnstableConstantError(found.hidden)
+    return f"{type(value).__name__}:{found.digest}"
 
 
 @dataclass
@@ -184,30 +188,33 @@ class Specialization:
     constexprs: dict = field(default_factory=dict)
     arg_attrs: dict = field(default_factory=dict)
     parts: list = field(default_factory=list)
+    members: dict = field(default_factory=dict)  # constants in tuples, and classes of tuples, by path
 
     @property
     def text(self):
         """The signature as text, facts about the arguments included."""
         return ", ".join(self.parts)
 
-    def stable_constants(self):
-        """The constants as text; raises UnstableConstantError."""
-        return ", ".join(f"{name}={stable_text(value)}" for name, value in self.constexprs.items())
+    def stable_constants(self, reach):
+        """The constants as text, see stable_text; raises UnstableConstantError."""
+        named = {**self.constexprs, **self.members}
+        return ", ".join(f"{name}={stable_text(value, reach)}" for name, value in named.items())
 
 
-def _leaf(spec, is_const, path, attrs):
-    """(type, text) of a description; facts go to `attrs` by path."""
+def _leaf(spec, is_const, path, result):
+    """(type, text) of a description; facts and constants go to `result` by path."""
     kind = spec[0]
     if kind == "const":
-        return constexpr_type(spec[1]), "constexpr"
+        result.members[path] = spec[1]
+        shown = f"={stable_text(spec[1])}" if type(spec[1]) in _PLAIN else ""
+        return constexpr_type(spec[1]), f"constexpr{shown}"
     if kind == "tuple":
-        members = [_leaf(s, is_const, f"{path}.{i}", attrs) for i, s in enumerate(spec[2])]
+        members = [_leaf(s, is_const, f"{path}.{i}", result) for i, s in enumerate(spec[2])]
+        text = ",".join(m[1] for m in members)
         if hasattr(spec[1], "__tz_type__"):
-            ty = spec[1].__tz_type__([m[0] for m in members])
-            return ty, f"{spec[1].__name__}({','.join(m[1] for m in members)};{stable_or_repr(ty.constants)})"
+            result.members[f"{path}.__class__"] = spec[1]  # its code runs when the kernel is traced
+            return spec[1].__tz_type__([m[0] for m in members]), f"{spec[1].__name__}({text})"
         fields = getattr(spec[1], "_fields", None)
-        constants = ["=" + stable_or_repr(s[1]) if s[0] == "const" else "" for s in spec[2]]
-        text = ",".join(m[1] + c for m, c in zip(members, constants))
         return tuple_type([m[0] for m in members], fields), f"({text}){list(fields) if fields else ''}"
     ty = dtype(spec[1])
     facts = {}
@@ -218,16 +225,8 @@ def _leaf(spec, is_const, path, attrs):
     if kind == "scalar" and spec[3]:
         facts = {"equal_to": 1}
     if facts:
-        attrs[path] = facts
+        result.arg_attrs[path] = facts
     return ty, short_name(ty) + (":1" if "equal_to" in facts else ":16" if facts else "")
-
-
-def stable_or_repr(value):
-    """Text for a constant; of objects that have no stable one, their own."""
-    try:
-        return stable_text(value)
-    except UnstableConstantError:
-        return repr(value)
 
 
 def specialization(parameters, specs):
@@ -238,7 +237,7 @@ def specialization(parameters, specs):
             result.constexprs[parameter.name] = spec[1]
             result.parts.append("constexpr")
             continue
-        ty, text = _leaf(spec, parameter.is_const, parameter.name, result.arg_attrs)
+        ty, text = _leaf(spec, parameter.is_const, parameter.name, result)
         result.arg_types[parameter.name] = ty
         result.parts.append(text)
     return result

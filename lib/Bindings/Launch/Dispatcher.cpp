@@ -310,6 +310,10 @@ static PyObject *find(PyObject *self, PyObject *key) {
   return findCompiled(stateOf(self), key);
 }
 
+static PyObject *guardsHold(PyObject *self, PyObject *) {
+  return PyBool_FromLong(stateOf(self).guardsHold());
+}
+
 static PyObject *setHooked(PyObject *self, PyObject *value) {
   stateOf(self).hooks = PyObject_IsTrue(value) == 1;
   Py_RETURN_NONE;
@@ -398,6 +402,8 @@ static PyMethodDef dispatcherMethods[] = {
     {"_setup", setup, METH_VARARGS,
      "_setup(name, parameters, options, option_defaults)"},
     {"_set_guards", setGuards, METH_VARARGS, "_set_guards(guards, word)"},
+    {"_guards_hold", guardsHold, METH_NOARGS,
+     "_guards_hold() -> whether nothing changed since they were set"},
     {"_insert", insert, METH_VARARGS,
      "_insert(key, artifact, driver, device, compiled) -> (registers, spills) "
      "as "
@@ -525,6 +531,12 @@ void bindDispatcher(pybind11::module_ &module) {
       },
       "An error unless a launch takes `value` as its argument `name`: an array "
       "without memory, for one.");
+  module.def(
+      "type_version",
+      [](const py::type &type) {
+        return typeVersion(reinterpret_cast<PyTypeObject *>(type.ptr()));
+      },
+      "The number of a class's present state, for a guard; 0 if it has none.");
   module.def(
       "set_configuration", [](uint64_t word) { process.configuration = word; },
       "Sets the word that is part of every key.");

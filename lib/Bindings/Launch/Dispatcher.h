@@ -15,11 +15,31 @@
 
 namespace terrazzo::bindings {
 
-/// One value that compiled kernels depend on: a global variable, or the
-/// contents of a closure cell (then `name` is null).
-struct Guard {
-  PyObject *holder, *name, *value;
+/// How a guard looks at what a compiled kernel depends on. The names are those
+/// that setDispatcherGuards takes.
+enum class GuardKind : uint8_t {
+  Entry,     ///< "entry": dict `holder` has `value` under `name`
+  Cell,      ///< "cell": closure cell `holder` has `value`
+  Items,     ///< "items": dict `holder` has the keys and values of a tuple
+  List,      ///< "list": list `holder` has the members of a tuple
+  Set,       ///< "set": set `holder` has the members of a tuple
+  Function,  ///< "function": `value` is the (code, defaults, keyword defaults)
+  Type,      ///< "type": class `holder` and its bases are of a version
+  TypeEntry, ///< "member": looking `name` up in class `holder` finds `value`
+  Slot,      ///< "slot": attribute `name` of `holder`, a slot, is `value`
+  Class,     ///< "class": the class of `holder` is `value`
 };
+
+/// One fact that compiled kernels depend on. A null `value` is a missing one.
+struct Guard {
+  GuardKind kind;
+  PyObject *holder, *name, *value;
+  unsigned version; ///< of a Type
+};
+
+/// The number of a class's present state, 0 where Python keeps none: it changes
+/// with each change of the class or a base.
+unsigned typeVersion(PyTypeObject *type);
 
 /// What goes with a plan of the runtime's dispatcher.
 struct PlanInfo {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dispatcher.h"
+#include "Guards.h"
 
 using namespace terrazzo::bindings;
 
@@ -20,15 +21,9 @@ Dispatcher::~Dispatcher() {
 bool Dispatcher::guardsHold() const {
   if (!guardsReady)
     return false;
-  for (const Guard &guard : guards) {
-    PyObject *now = guard.name
-                        ? PyDict_GetItemWithError(guard.holder, guard.name)
-                        : PyCell_GET(guard.holder);
-    if (now != guard.value) {
-      PyErr_Clear();
+  for (const Guard &guard : guards)
+    if (!holds(guard))
       return false;
-    }
-  }
   return true;
 }
 
@@ -43,16 +38,6 @@ int Dispatcher::traverse(visitproc visit, void *arg) const {
   }
   Py_VISIT(optionDefaults);
   return const_cast<Interner &>(interner).traverse(visit, arg);
-}
-
-static void dropGuards(std::vector<Guard> &guards) {
-  std::vector<Guard> old;
-  old.swap(guards);
-  for (Guard &guard : old) {
-    Py_DECREF(guard.holder);
-    Py_XDECREF(guard.name);
-    Py_XDECREF(guard.value);
-  }
 }
 
 void Dispatcher::dropReferences() {
@@ -142,40 +127,6 @@ PyObject *terrazzo::bindings::setupDispatcher(Dispatcher &state,
     for (auto [text, slot] : placing)
       if (PyUnicode_CompareWithASCIIString(state.nameOf(i), text) == 0)
         *slot = i;
-  Py_RETURN_NONE;
-}
-
-/// guards: a list of (dict, name, value) and (cell, None, value); a value that
-/// is missing is given by leaving it out.
-PyObject *terrazzo::bindings::setDispatcherGuards(Dispatcher &state,
-                                                  PyObject *arguments) {
-  PyObject *list;
-  unsigned long long word;
-  if (!PyArg_ParseTuple(arguments, "O!K", &PyList_Type, &list, &word))
-    return nullptr;
-  std::vector<Guard> guards;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    PyObject *holder, *name, *value = nullptr;
-    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "OO|O", &holder, &name,
-                          &value) ||
-        !(name == Py_None ? PyCell_Check(holder) : PyDict_Check(holder))) {
-      dropGuards(guards);
-      if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "a guard is (dict, name, value) or "
-                                         "(cell, None, value)");
-      return nullptr;
-    }
-    if (name == Py_None)
-      name = nullptr;
-    Py_INCREF(holder);
-    Py_XINCREF(name);
-    Py_XINCREF(value);
-    guards.push_back({holder, name, value});
-  }
-  state.guards.swap(guards);
-  state.globalsWord = word;
-  state.guardsReady = true;
-  dropGuards(guards);
   Py_RETURN_NONE;
 }
 

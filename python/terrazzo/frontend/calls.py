@@ -10,6 +10,7 @@ from ..errors import CompileError
 from ..language.dtypes import dtype
 from ..language.values import constexpr, tensor, unwrap
 from ..language.values import tuple as tl_tuple
+from .expressions import is_language_value
 from .inlining import NestedFunction, jit_of
 from .patterns import describe_value
 from .python_functions import PYTHON_FUNCTIONS
@@ -53,6 +54,7 @@ class Calls:
         if isinstance(function, NestedFunction):
             return self.inline_nested(function, args, kwargs, node)
         if isinstance(function, (types.BuiltinFunctionType, type)) and function in PYTHON_FUNCTIONS:
+            self._check_called(function, [*args, *kwargs.values()], node)
             return wrap(self._checked(lambda: PYTHON_FUNCTIONS[function](self, node, *args, **kwargs), function, node))
         if isinstance(function, types.FunctionType) and function in PYTHON_FUNCTIONS:
             return wrap(PYTHON_FUNCTIONS[function](self, node, *args, **kwargs))
@@ -61,6 +63,16 @@ class Calls:
         if isinstance(function, type):
             return self._make(function, args, kwargs, node)
         return self._evaluate(function, args, kwargs, node)
+
+    def _check_called(self, function, args, node):
+        """An error if a function that Python runs, or a method of what it is given, reads what no key knows."""
+        self.check_known(_name(function), function, node, called=True)
+        for value in map(unwrap, args):
+            if not is_language_value(value) and jit_of(value) is None:
+                if self.reach.runs(function):
+                    self.check_known(type(value).__name__, value, node, called=True)
+                else:
+                    self.check_operators(value, node)
 
     @staticmethod
     def _is_own(function):
@@ -72,6 +84,7 @@ class Calls:
 
     def _call_language(self, function, args, kwargs, node):
         """Calls a function that emits operations itself; functions of the user become callables that inline."""
+        self._check_called(function, [*args, *kwargs.values()], node)
         args = [self.callable(a, node) for a in args]
         kwargs = {k: self.callable(v, node) for k, v in kwargs.items()}
         try:
@@ -91,6 +104,7 @@ class Calls:
     def _make(self, function, args, kwargs, node):
         """An object of a class that kernels may use."""
         module = function.__module__
+        self._check_called(function, [*args, *kwargs.values()], node)
         if function is constexpr:
             return wrap(self._only_static(function, args, node)[0]) if args else constexpr(None)
         if function is tl_tuple:
@@ -124,6 +138,7 @@ class Calls:
                 f"{_name(function)}() is a Python function, which cannot be called in a kernel; decorate it with @jit, "
                 "or with @constexpr_function if it is to run while the kernel is compiled",
             )
+        self._check_called(function, [*args, *kwargs.values()], node)
         plain = self._only_static(function, [*args, *kwargs.values()], node)
         named = dict(zip(kwargs, plain[len(args) :]))
         return wrap(self._checked(lambda: function(*plain[: len(args)], **named), function, node))

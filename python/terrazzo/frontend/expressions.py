@@ -5,6 +5,7 @@ import ast
 import builtins
 import difflib
 import enum
+import inspect
 import operator
 import types
 
@@ -12,6 +13,7 @@ from ..errors import CompileError
 from ..language.dtypes import dtype
 from ..language.promotion import is_literal, to_tensor
 from ..language.values import constexpr, tensor, unwrap
+from .inlining import jit_of
 from .patterns import describe_value
 from .scope import NOT_FOUND, admit, is_missing, is_static, outer_value, wrap
 
@@ -99,7 +101,21 @@ class Expressions:
             raise self.error(node, f"name '{name}' is not defined{self._suggestion(name, outer)}")
         if kind == "builtin":
             return value
-        return admit(outer, name, value, kind)
+        admitted = admit(outer, name, value, kind)
+        self.check_known(name, value, node)
+        return admitted
+
+    def check_known(self, name, value, node, called=False):
+        """An error unless all that a value holds is in the kernel's key; with `called`, what its code reads too."""
+        why = self.reach.refusal(value, called)
+        if why is None:
+            return
+        subject = f"'{name}' reads" if called else f"'{name}' holds"
+        raise self.error(
+            node,
+            f"{subject} {why}: it could change without the compiled kernel noticing; work its value out outside of the "
+            "kernel, and pass it as an argument or keep it in a tl.constexpr",
+        )
 
     def mark_read(self, frame, name, value):
         """Notes that a value from the start of an iteration was used, if it is one."""
@@ -170,6 +186,8 @@ class Expressions:
         if fn is operator.matmul:
             raise self.error(node, "operator @ does not work in kernels; use tl.dot")
         self._check_operands(sign, operands, node)
+        for operand in operands:
+            self.check_operators(unwrap(operand), node)
         try:
             result = fn(*operands)
         except CompileError:
@@ -293,17 +311,50 @@ class Expressions:
 
     def attribute(self, value, name, node):
         """An attribute of a value."""
-        if getattr(value, "__tz_jit__", False) and name == "fn":
-            return value
+        jit = jit_of(value)
+        if jit is not None and name == "fn":
+            return jit
+        self.check_attribute(value, name, node)
         if isinstance(value, constexpr):
             return self._constant_attribute(value, name, node)
         try:
             found = getattr(value, name)
         except AttributeError:
             raise self.error(node, self._no_attribute(value, name)) from None
-        if isinstance(value, types.ModuleType) and not name.startswith("__"):
-            return wrap(found)
+        if not is_language_value(found):
+            self.check_known(name, found, node)
         return wrap(found)
+
+    def check_operators(self, value, node):
+        """An error if an operator that a class of a user defines reads what is not in the kernel's key."""
+        if is_language_value(value):
+            return
+        for base in type(value).__mro__:
+            for name, function in vars(base).items():
+                if name.startswith("__") and isinstance(function, types.FunctionType):
+                    self.check_known(f"{base.__name__}.{name}", function, node, called=True)
+
+    def check_attribute(self, value, name, node):
+        """An error if an attribute is not part of the kernel's key."""
+        if isinstance(value, types.ModuleType):
+            if not self.reach.knows(value, name):
+                raise self.error(
+                    node,
+                    f"'{name}' of the module '{value.__name__}' is read in a way that hides its name when the kernel "
+                    f"is looked up; write it out, as in {value.__name__.rpartition('.')[2]}.{name}",
+                )
+            return
+        if isinstance(value, constexpr):
+            self.check_attribute(value.value, name, node)
+        if is_language_value(value):
+            return
+        if jit_of(value) is not None and name != "__name__":
+            raise self.error(node, f"attribute '{name}' of a jit function cannot be read in a kernel")
+        shown = name if isinstance(value, type) else f"{type(value).__name__}.{name}"
+        self.check_known(shown, value, node)
+        getter = inspect.getattr_static(type(value), name, None)
+        if isinstance(getter, property):
+            self.check_known(shown, getter.fget, node, called=True)
 
     def _constant_attribute(self, value, name, node):
         plain = value.value
@@ -325,6 +376,12 @@ class Expressions:
         if value is None:
             return f"None has no attribute '{name}'; an argument that may be None needs a test `is not None`"
         return f"{describe_value(value)} has no attribute '{name}'{hint}"
+
+
+def is_language_value(value):
+    """Whether it is a value of the language, a number, a string, or None: nothing that holds other things unseen."""
+    kinds = (tensor, constexpr, dtype, bool, int, float, str)
+    return value is None or (isinstance(value, kinds) and not isinstance(value, enum.Enum))
 
 
 def _method(name):

@@ -12,6 +12,7 @@ from ..language.values import constexpr_type, tensor, tuple_type
 from ..language.values import tuple as tl_tuple
 from .deep import run_deep
 from .patterns import describe_value
+from .reach import Reach
 from .scope import Binding, Frame, wrap
 from .source import source_of
 from .tracer import Tracer
@@ -50,7 +51,7 @@ class _Kernel:
 
     def build(self):
         """Traces the kernel; gives the builder."""
-        tracer = Tracer(self.builder, self.options)
+        tracer = Tracer(self.builder, self.options, self._reach())
         frame = Frame(self.fn.fn, self.fn.__name__, self.source, self.source.node)
         tracer.frame = frame
         tracer.stack.append((self.fn.fn, self.fn.__name__))
@@ -76,6 +77,16 @@ class _Kernel:
         finally:
             builders.pop()
         return self.builder
+
+    def _reach(self):
+        """What the key of the kernel knows: all that the function and its compile-time arguments lead to."""
+        reach = Reach()
+        reach.start(self.fn.__name__, self.fn)
+        for name, value in self.constexprs.items():
+            reach.start(name, value)
+        for name, type in self.arg_types.items():
+            _reach_members(reach, name, type)
+        return reach
 
     def _located(self, tracer, error, node):
         """An error at its own line; what the verifier of the module says knows its line best."""
@@ -132,6 +143,15 @@ def _module_facts(options):
     if options.get("strict", False):
         facts["tile.strict"] = "unit"
     return facts
+
+
+def _reach_members(reach, path, type):
+    """The constants in a parameter that is a tuple, and its class."""
+    if isinstance(type, constexpr_type):
+        reach.start(path, type.value)
+    elif isinstance(type, tuple_type):
+        for index, member in enumerate(type.types):
+            _reach_members(reach, f"{path}.{index}", member)
 
 
 def _leaves(path, type, out):

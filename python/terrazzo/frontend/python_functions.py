@@ -78,6 +78,7 @@ def _getattr(tracer, node, value, name, default=_MISSING):
 
 def _hasattr(tracer, node, value, name):
     (name,) = _static([name], "hasattr")
+    tracer.check_attribute(value, name, node)
     if isinstance(value, constexpr):
         return hasattr(value.value, name)
     return hasattr(value, name)

@@ -38,9 +38,10 @@ class _NoBuilder:
 class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unrolling, Calls, Inlining):
     """Traces functions into the current function of `builder`."""
 
-    def __init__(self, builder, options):
+    def __init__(self, builder, options, reach):
         self.builder = builder
         self.options = options
+        self.reach = reach  # what the kernel's key knows of all around it
         self.frame = None
         self.stack = []  # functions being traced, outermost first
         self.depth = 0  # of regions

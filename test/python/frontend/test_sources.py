@@ -177,10 +177,9 @@ def test_dependencies(module):
     found = frontend.dependencies(kernel)
     assert [name for name, _ in found.functions] == ["kernel", "helper"]
     assert {name: value.value for name, value in found.constants} == {"K": 3, "c": 5}
-    assert (made.names, "K", made.K) in found.guards
-    values = [g[2] for g in found.guards]
-    assert helper in values
-    assert tl not in values
+    assert ("entry", made.names, "K", made.K) in found.guards
+    assert ("entry", made.names, "tl", tl) in found.guards
+    assert helper in [g[3] for g in found.guards if g[0] == "cell"]
     assert frontend.dependencies(made.outer(5)[0]).digest == found.digest
     assert frontend.dependencies(made.outer(6)[0]).digest != found.digest
 

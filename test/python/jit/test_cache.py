@@ -3,6 +3,7 @@
 
 import glob
 import os
+import random
 import subprocess
 import sys
 import warnings
@@ -85,18 +86,30 @@ def test_always_compile(builds, monkeypatch):
     assert len(builds) == 2
 
 
-def test_objects_without_stable_text_stay_in_memory(builds):
-    class Thing:
-        value = 8
+@tz.jit
+def ignores(x_ptr, thing: tl.constexpr):
+    tl.store(x_ptr, 1)
 
-    @tz.jit
-    def kernel(x_ptr, thing: tl.constexpr):
-        tl.store(x_ptr, 1)
+
+def test_objects_that_nobody_sees_into_stay_in_memory(builds):
+    x = np.zeros(1, np.float32)
+    kernel = tz.jit(ignores.fn)
+    for thing in (random.Random(1), random.Random(1)):
+        kernel[(1,)](x, thing)
+        kernel[(1,)](x, thing)
+    assert len(builds) == 2
+    assert entries() == []
+
+
+def test_objects_of_equal_contents_are_one_constant(builds):
+    class Thing:
+        def __init__(self, value):
+            self.value = value
 
     x = np.zeros(1, np.float32)
-    for thing in (Thing(), Thing()):
-        kernel[(1,)](x, thing)
-        kernel[(1,)](x, thing)
+    kernel = tz.jit(ignores.fn)
+    for value in (8, 8, 9):
+        kernel[(1,)](x, Thing(value))
     assert len(builds) == 2
 
 
