@@ -9,14 +9,14 @@ import types
 from ..errors import CompileError
 from ..language.dtypes import dtype
 from ..language.values import constexpr, tensor, unwrap
+from ..language.values import slice as tl_slice
 from ..language.values import tuple as tl_tuple
 from .expressions import is_language_value
 from .inlining import NestedFunction, jit_of
 from .patterns import describe_value
 from .python_functions import PYTHON_FUNCTIONS
-from .scope import List, is_static, wrap
+from .scope import is_static, wrap
 
-_OWN = ("terrazzo.", "triton.")
 _EVALUATED_MODULES = {"math", "operator", "builtins", "_operator", "functools", "itertools", "contextlib", "cmath"}
 _MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"}
 
@@ -58,7 +58,7 @@ class Calls:
             return wrap(self._checked(lambda: PYTHON_FUNCTIONS[function](self, node, *args, **kwargs), function, node))
         if isinstance(function, types.FunctionType) and function in PYTHON_FUNCTIONS:
             return wrap(PYTHON_FUNCTIONS[function](self, node, *args, **kwargs))
-        if getattr(function, "__tl_builtin__", False) or self._is_own(function):
+        if getattr(function, "__tl_builtin__", False):
             return self._call_language(function, args, kwargs, node)
         if isinstance(function, type):
             return self._make(function, args, kwargs, node)
@@ -74,36 +74,29 @@ class Calls:
                 else:
                     self.check_operators(value, node)
 
-    @staticmethod
-    def _is_own(function):
-        """Whether it is a function or method of the language without the mark, such as one of a block pointer."""
-        owner = getattr(function, "__self__", None)
-        if owner is not None and not isinstance(owner, (types.ModuleType, type)):
-            return type(owner).__module__.startswith(_OWN) and not isinstance(owner, (dtype, tl_tuple, List))
-        return isinstance(function, types.FunctionType) and function.__module__.startswith(_OWN)
-
     def _call_language(self, function, args, kwargs, node):
         """Calls a function that emits operations itself; functions of the user become callables that inline."""
         self._check_called(function, [*args, *kwargs.values()], node)
         args = [self.callable(a, node) for a in args]
         kwargs = {k: self.callable(v, node) for k, v in kwargs.items()}
-        try:
-            return wrap(function(*args, **kwargs))
-        except TypeError as error:
-            raise self.error(node, f"{_name(function)}: {error}") from error
+        return wrap(function(*args, **kwargs))
 
     def callable(self, value, node):
         """A function of the user as a Python function that traces it in place; all else as it is."""
         jit = jit_of(value)
-        if jit is not None:
-            return lambda *args, **kwargs: self.inline(jit, args, kwargs, node)
-        if isinstance(value, NestedFunction):
-            return lambda *args, **kwargs: self.inline_nested(value, args, kwargs, node)
-        return value
+        if jit is None and not isinstance(value, NestedFunction):
+            return value
+
+        def traced(*args, **kwargs):
+            if jit is not None:
+                return self.inline(jit, args, kwargs, node)
+            return self.inline_nested(value, args, kwargs, node)
+
+        traced.__name__ = value.__name__
+        return traced
 
     def _make(self, function, args, kwargs, node):
         """An object of a class that kernels may use."""
-        module = function.__module__
         self._check_called(function, [*args, *kwargs.values()], node)
         if function is constexpr:
             return wrap(self._only_static(function, args, node)[0]) if args else constexpr(None)
@@ -111,12 +104,24 @@ class Calls:
             return tl_tuple(self.items(args[0], node, "tl.tuple") if args else ())
         if issubclass(function, tuple) and hasattr(function, "_fields"):
             return wrap(self._checked(lambda: function(*args, **kwargs), function, node))
-        if module.startswith(_OWN) or issubclass(function, (enum.Enum, contextlib.nullcontext)):
+        if issubclass(function, enum.Enum):
+            return self._member(function, args, kwargs, node)
+        if issubclass(function, (dtype, tl_slice, contextlib.nullcontext)):
             plain = [unwrap(a) for a in args]
             return wrap(
                 self._checked(lambda: function(*plain, **{k: unwrap(v) for k, v in kwargs.items()}), function, node)
             )
         raise self.unsupported(node, f"making an object of the class {function.__qualname__}")
+
+    def _member(self, function, args, kwargs, node):
+        """The member of an enumeration that has a value."""
+        if len(args) != 1 or kwargs:
+            raise self.error(node, f"{_name(function)}() takes one value, found {len(args) + len(kwargs)}")
+        plain = unwrap(args[0])
+        try:
+            return wrap(function(plain))
+        except (ValueError, TypeError):
+            raise self.error(node, f"{describe_value(args[0])} is no value of {_name(function)}") from None
 
     def _evaluate(self, function, args, kwargs, node):
         """Calls a Python function while compiling, if it is one that may be."""

@@ -4,7 +4,7 @@
 import ast
 import types
 
-from ..language.values import constexpr, describe, tensor, unwrap
+from ..language.values import constexpr, describe, show, tensor, unwrap
 from ..language.values import tuple as tl_tuple
 from .inlining import jit_of
 from .names import target_names
@@ -85,8 +85,10 @@ class Containers:
             try:
                 return wrap(container[plain])
             except (KeyError, TypeError):
-                raise self.error(node, f"no element {plain!r} in {describe_value(container)}") from None
-        if hasattr(type(container), "__getitem__") and type(container).__module__.startswith("terrazzo."):
+                raise self.error(node, f"no element {show(plain)} in {describe_value(container)}") from None
+        if any("__getitem__" in vars(c) for c in type(container).__mro__) and type(container).__module__.startswith(
+            "terrazzo."
+        ):
             return wrap(container[plain])
         raise self.error(node, f"{describe_value(value)} cannot be indexed")
 

@@ -12,9 +12,9 @@ import types
 from ..errors import CompileError
 from ..language.dtypes import dtype
 from ..language.promotion import is_literal, to_tensor
-from ..language.values import constexpr, tensor, unwrap
+from ..language.values import constexpr, show, tensor, unwrap
 from .inlining import jit_of
-from .patterns import describe_value
+from .patterns import describe_value, is_object
 from .scope import NOT_FOUND, admit, is_missing, is_static, outer_value, wrap
 
 _BINARY = {
@@ -53,6 +53,9 @@ _REFUSED = {
 }
 # Python's own limit on the digits of an int in text is no concern here; one on the work of x ** y is.
 _POWER_BITS = 1 << 16
+
+
+_CONTAINERS = (tuple, list, str, bytes, range, dict, types.MappingProxyType, set, frozenset)
 
 
 class Expressions:
@@ -165,14 +168,14 @@ class Expressions:
         if isinstance(op, ast.Pow) and not isinstance(left, tensor) and not isinstance(right, tensor):
             base, exponent = unwrap(left), unwrap(right)
             if isinstance(base, int) and isinstance(exponent, int) and exponent * base.bit_length() > _POWER_BITS:
-                raise self.error(node, f"{base} ** {exponent} is too large a compile-time integer")
+                raise self.error(node, f"{show(base)} ** {show(exponent)} is too large a compile-time integer")
         self._check_size(op, unwrap(left), unwrap(right), node)
         return self.apply(fn, sign, (left, right), node)
 
     def _check_size(self, op, left, right, node):
         """An error for a shift or repetition whose result nobody can hold."""
         if isinstance(op, ast.LShift) and isinstance(left, int) and isinstance(right, int) and right > _POWER_BITS:
-            raise self.error(node, f"{left} << {right} is too large a compile-time integer")
+            raise self.error(node, f"{show(left)} << {show(right)} is too large a compile-time integer")
         if isinstance(op, ast.Mult):
             for sequence, count in ((left, right), (right, left)):
                 is_sequence = isinstance(sequence, (tuple, list, str))
@@ -195,7 +198,9 @@ class Expressions:
         except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
             shown = " and ".join(map(describe_value, operands))
             plural = "s" if len(operands) > 1 else ""
-            raise self.error(node, f"operator {sign} does not take the operand{plural} {shown}: {error}") from None
+            # What Python says of types is about its own classes.
+            why = "" if isinstance(error, (TypeError, AttributeError)) else f": {error}"
+            raise self.error(node, f"operator {sign} does not take the operand{plural} {shown}{why}") from None
         return wrap(result)
 
     def _check_operands(self, sign, operands, node):
@@ -298,10 +303,13 @@ class Expressions:
             raise self.error(
                 node, f"'in' takes compile-time values, found {describe_value(left)} and {describe_value(right)}"
             )
+        # Objects of other classes may look like sequences without an end, as kernels do.
         try:
-            return unwrap(left) in container
-        except TypeError as error:
-            raise self.error(node, f"'in': {error}") from None
+            if isinstance(container, _CONTAINERS):
+                return unwrap(left) in container
+        except TypeError:
+            pass  # a string takes strings only
+        raise self.error(node, f"'in' does not take the operands {describe_value(left)} and {describe_value(right)}")
 
     def visit_attribute(self, node):
         """value.name"""
@@ -323,6 +331,8 @@ class Expressions:
             raise self.error(node, self._no_attribute(value, name)) from None
         if not is_language_value(found):
             self.check_known(name, found, node)
+        if is_object(value) and callable(found) and not getattr(found, "__tl_builtin__", False):
+            raise self.error(node, self._no_attribute(value, name))  # a method for the functions of the language
         return wrap(found)
 
     def check_operators(self, value, node):

@@ -5,7 +5,7 @@ import ast
 import inspect
 
 from .._terrazzo import ir
-from ..errors import CompileError
+from ..errors import CompileError, plain_diagnostic
 from ..language import builder as builders
 from ..language.promotion import constant
 from ..language.values import constexpr_type, tensor, tuple_type
@@ -93,7 +93,7 @@ class _Kernel:
         line = getattr(error, "line", None)
         if isinstance(error, ir.DiagnosticError) and line and error.file == self.source.file:
             col = max((error.col or 1) - 1, 0)
-            return CompileError(error.message, error.file, line, col, self.source.line(line))
+            return CompileError(plain_diagnostic(error), error.file, line, col, self.source.line(line))
         return tracer.located(error, node)
 
     def _check_result(self, tracer, frame):

@@ -9,8 +9,9 @@ import math
 
 from ..errors import CompileError
 from ..language.dtypes import float32, float64, int1, int32, int64, pointer_type, uint64
+from ..language.kinds import fits
 from ..language.promotion import constant, literal_dtype, splat
-from ..language.values import constexpr, describe, tensor
+from ..language.values import constexpr, describe, show, tensor
 from ..language.values import tuple as tl_tuple
 
 ABSENT = object()  # the value of a variable on a way where nobody reads it
@@ -36,8 +37,8 @@ def is_object(value):
 
 def describe_value(value):
     """How errors show a value: its type, or the constant itself with the type that it has at run time."""
-    if is_number(value):
-        return f"{literal_dtype(value.value)} (the constant {value.value!r})"
+    if is_number(value) and fits(value.value):
+        return f"{literal_dtype(value.value)} (the constant {show(value.value)})"
     if isinstance(value, tuple):
         return f"({', '.join(map(describe_value, value))}{',' if len(value) == 1 else ''})"
     if is_object(value):

@@ -123,6 +123,8 @@ class Statements:
         plain = unwrap(index)
         if isinstance(plain, tensor):
             raise self.error(node, f"the index of a list must be known at compile time, found a run-time {plain.type}")
+        if not isinstance(plain, (int, slice)):
+            raise self.error(node, f"the index of a list must be an integer, found {describe_value(plain)}")
         try:
             container[plain] = value
         except (IndexError, TypeError, ValueError) as error:

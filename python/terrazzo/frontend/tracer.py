@@ -8,7 +8,7 @@ the current frame, locations, errors, and blocks of operations.
 import contextlib
 
 from .._terrazzo import ir
-from ..errors import CompileError, UnsupportedLanguageConstruct
+from ..errors import CompileError, UnsupportedLanguageConstruct, plain_diagnostic
 from ..language import builder as builders
 from ..language.dtypes import int1
 from ..language.promotion import constant
@@ -86,7 +86,7 @@ class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unro
         if isinstance(error, NotStaticError):
             return error
         if isinstance(error, ir.DiagnosticError):
-            return CompileError(getattr(error, "message", None) or str(error), *where)
+            return CompileError(plain_diagnostic(error), *where)
         if isinstance(error, RecursionError):
             return CompileError("the kernel is nested too deeply", *where)
         return CompileError(f"internal error: {type(error).__name__}: {error}", *where)

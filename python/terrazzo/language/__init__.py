@@ -24,6 +24,7 @@ from .comparison import PropagateNan, clamp, maximum, minimum, where
 from .creation import arange, full, num_programs, program_id, to_tensor, zeros, zeros_like
 from .debug import device_assert, device_print, static_assert, static_print
 from .descriptor import load_tensor_descriptor, make_tensor_descriptor, store_tensor_descriptor, tensor_descriptor
+from .dtypes import MOST_ELEMENTS as TRITON_MAX_TENSOR_NUMEL
 from .dtypes import (
     bfloat16,
     block_type,
@@ -118,8 +119,6 @@ from .shape import (
 )
 from .sorting import bitonic_merge, histogram, sort, topk
 from .values import constexpr, constexpr_function, constexpr_type, slice, tensor, tuple, tuple_type
-
-TRITON_MAX_TENSOR_NUMEL = 1 << 30
 
 _ModuleType = type(__import__("sys"))
 __all__ = [name for name, value in globals().items() if not (name.startswith("_") or isinstance(value, _ModuleType))]

@@ -6,11 +6,12 @@ dividend), % of floats is C's fmod.
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, emit, options
 from .cast import cast_to, to_bool, unary
 from .dtypes import float16, float32, int32, int64, type_of
 from .promotion import broadcast_together, constant, is_literal, literal_dtype, promote, promoted_type, splat, to_tensor
-from .values import describe, tensor
+from .values import constexpr, describe, show, tensor
 
 _CONTRACT = {"fastmath": "#arith.fastmath<contract>"}
 
@@ -38,7 +39,7 @@ def _pointer_offset(pointer, offset, negate):
     """The operands of tile.addptr: the offset signed, and 64 bits wide where its own type could not hold it."""
     if is_literal(offset):
         if not isinstance(offset, int) or isinstance(offset, bool):
-            raise SemanticError(f"a pointer moves by integers, found the literal {offset!r}")
+            raise SemanticError(f"a pointer moves by integers, found the literal {show(offset)}")
         offset = -offset if negate else offset
         offset, negate = constant(offset, literal_dtype(offset)), False
     dtype = offset.dtype
@@ -83,7 +84,7 @@ def _sum_like(symbol, int_op, float_op, a, b):
     return through_wider(compute, [a, b])
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE, sanitize_overflow=k.FLAG)
 def add(x, y, sanitize_overflow=True):
     """x + y. A pointer and an integer give the pointer that many elements further."""
     if _is_pointer(x) and _is_pointer(y):
@@ -95,7 +96,7 @@ def add(x, y, sanitize_overflow=True):
     return _sum_like("+", "arith.addi", "arith.addf", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE, sanitize_overflow=k.FLAG)
 def sub(x, y, sanitize_overflow=True):
     """x - y. A pointer minus an integer is the pointer that many elements back."""
     if _is_pointer(x) and not _is_pointer(y):
@@ -103,13 +104,13 @@ def sub(x, y, sanitize_overflow=True):
     return _sum_like("-", "arith.subi", "arith.subf", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE, sanitize_overflow=k.FLAG)
 def mul(x, y, sanitize_overflow=True):
     """x * y."""
     return _sum_like("*", "arith.muli", "arith.mulf", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def truediv(x, y):
     """x / y in floats: integers as float32, 16-bit floats too."""
     _no_pointers("/", x, y)
@@ -122,7 +123,7 @@ def _any_float(*values):
     return any(isinstance(v, float) or (isinstance(v, tensor) and v.dtype.is_floating()) for v in values)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def floordiv(x, y):
     """x // y: integers truncate towards zero, as in C; floats give the floor of the quotient."""
     _no_pointers("//", x, y)
@@ -132,7 +133,7 @@ def floordiv(x, y):
     return binary("arith.divsi" if dtype.is_int_signed() else "arith.divui", a, b)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def mod(x, y):
     """x % y with the sign of x, as in C."""
     _no_pointers("%", x, y)
@@ -142,7 +143,7 @@ def mod(x, y):
     return binary("arith.remsi" if dtype.is_int_signed() else "arith.remui", a, b)
 
 
-@builtin
+@builtin(x=k.VALUE)
 def neg(x):
     """-x; of a float, the sign bit flipped."""
     _no_pointers("-", x)
@@ -160,25 +161,25 @@ def _bitwise(symbol, name, x, y):
     return binary(name, a, b)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def and_(x, y):
     """x & y, bit by bit."""
     return _bitwise("&", "arith.andi", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def or_(x, y):
     """x | y, bit by bit."""
     return _bitwise("|", "arith.ori", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def xor_(x, y):
     """x ^ y, bit by bit."""
     return _bitwise("^", "arith.xori", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE)
 def invert(x):
     """~x: every bit flipped; of a bool, its negation."""
     _no_pointers("~", x)
@@ -189,13 +190,13 @@ def invert(x):
     return binary("arith.xori", x, splat(ones, x.shape))
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def shl(x, y):
     """x << y; bits shifted out are lost."""
     return _bitwise("<<", "arith.shli", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def shr(x, y):
     """x >> y: signed integers keep their sign, unsigned ones shift zeros in."""
     _no_pointers(">>", x, y)
@@ -205,7 +206,7 @@ def shr(x, y):
     return _bitwise(">>", "arith.shrsi" if dtype.is_int_signed() else "arith.shrui", x, y)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def power(x, y):
     """x ** y for a small constant integer y by multiplications; else in floats."""
     _no_pointers("**", x, y)
@@ -227,24 +228,36 @@ def _integer_power(x, exponent):
     return result
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def logical_and(x, y):
     """Both operands are true (not 0), as int1; both are computed."""
     a, b = broadcast_together([to_bool(to_tensor(x)), to_bool(to_tensor(y))])
     return binary("arith.andi", a, b)
 
 
-@builtin
+@builtin(x=k.VALUE, y=k.VALUE)
 def logical_or(x, y):
     """One operand is true (not 0), as int1; both are computed."""
     a, b = broadcast_together([to_bool(to_tensor(x)), to_bool(to_tensor(y))])
     return binary("arith.ori", a, b)
 
 
-@builtin
+@builtin(x=k.VALUE)
 def logical_not(x):
     """The operand is false (0), as int1."""
     return invert(to_bool(to_tensor(x)))
+
+
+@builtin(x=k.ANY, y=k.ANY)
+def _constant_and(x, y):
+    """Python's `and` of a compile-time value and another; of a run-time value, logical_and."""
+    return logical_and(x, y) if isinstance(y, tensor) else constexpr(x and y)
+
+
+@builtin(x=k.ANY, y=k.ANY)
+def _constant_or(x, y):
+    """Python's `or` of a compile-time value and another; of a run-time value, logical_or."""
+    return logical_or(x, y) if isinstance(y, tensor) else constexpr(x or y)
 
 
 def _reflected(fn):
@@ -275,6 +288,7 @@ def _attach():
     for name, fn in {"neg": neg, "invert": invert, "not": logical_not}.items():
         setattr(tensor, f"__{name}__", fn)
     tensor.__pos__ = lambda self: self
+    constexpr.logical_and, constexpr.logical_or = _constant_and, _constant_or
     tensor.logical_and, tensor.logical_or, tensor.logical_not = logical_and, logical_or, logical_not
 
 

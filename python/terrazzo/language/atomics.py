@@ -6,6 +6,7 @@ Lanes whose mask is false are not touched and give 0.
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, emit, method
 from .cast import bitcast_to, cast_pointee
 from .dtypes import get_int_dtype
@@ -31,13 +32,11 @@ _SEMS = {"relaxed": 0, "acquire": 1, "release": 2, "acq_rel": 3}
 _SCOPES = {"cta": 0, "gpu": 1, "sys": 2}
 
 
+_SEM, _SCOPE = k.choice(*_SEMS), k.choice(*_SCOPES)
+
+
 def _ordering(sem, scope):
-    sem, scope = sem or "acq_rel", scope or "gpu"
-    if sem not in _SEMS:
-        raise SemanticError(f"sem must be one of {', '.join(map(repr, _SEMS))}, found {sem!r}")
-    if scope not in _SCOPES:
-        raise SemanticError(f"scope must be one of {', '.join(map(repr, _SCOPES))}, found {scope!r}")
-    return {"sem": f"{_SEMS[sem]} : i32", "scope": f"{_SCOPES[scope]} : i32"}
+    return {"sem": f"{_SEMS[sem or 'acq_rel']} : i32", "scope": f"{_SCOPES[scope or 'gpu']} : i32"}
 
 
 def _check_pointer(pointer, name):
@@ -68,7 +67,7 @@ def _read_modify_write(kind, pointer, val, mask, sem, scope, name):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_add(pointer, val, mask=None, sem=None, scope=None):
     """Adds `val`."""
     element = _check_pointer(pointer, "atomic_add").dtype.element_ty
@@ -83,14 +82,14 @@ def _extreme(kind, pointer, val, mask, sem, scope):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_max(pointer, val, mask=None, sem=None, scope=None):
     """Stores the greater of what is there and `val`; NaN loses."""
     return _extreme("max", pointer, val, mask, sem, scope)
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_min(pointer, val, mask=None, sem=None, scope=None):
     """Stores the lesser of what is there and `val`; NaN loses."""
     return _extreme("min", pointer, val, mask, sem, scope)
@@ -105,28 +104,28 @@ def _bitwise(kind, pointer, val, mask, sem, scope):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_and(pointer, val, mask=None, sem=None, scope=None):
     """Stores what is there & `val`."""
     return _bitwise("and", pointer, val, mask, sem, scope)
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_or(pointer, val, mask=None, sem=None, scope=None):
     """Stores what is there | `val`."""
     return _bitwise("or", pointer, val, mask, sem, scope)
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_xor(pointer, val, mask=None, sem=None, scope=None):
     """Stores what is there ^ `val`."""
     return _bitwise("xor", pointer, val, mask, sem, scope)
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_xchg(pointer, val, mask=None, sem=None, scope=None):
     """Stores `val`."""
     _check_pointer(pointer, "atomic_xchg")
@@ -134,7 +133,7 @@ def atomic_xchg(pointer, val, mask=None, sem=None, scope=None):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, cmp=k.VALUE, val=k.VALUE, sem=_SEM, scope=_SCOPE)
 def atomic_cas(pointer, cmp, val, sem=None, scope=None):
     """Stores `val` where the bits there are those of `cmp`."""
     _check_pointer(pointer, "atomic_cas")
@@ -152,7 +151,7 @@ def _as_bits(pointer, name):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_load(pointer, mask=None, sem=None, scope=None):
     """What is there, read atomically; masked-off lanes give 0."""
     bits, element = _as_bits(pointer, "atomic_load")
@@ -160,7 +159,7 @@ def atomic_load(pointer, mask=None, sem=None, scope=None):
 
 
 @method
-@builtin
+@builtin(pointer=k.POINTER, val=k.VALUE, mask=k.MASK, sem=_SEM, scope=_SCOPE)
 def atomic_store(pointer, val, mask=None, sem=None, scope=None):
     """Stores `val` atomically and returns nothing."""
     _check_pointer(pointer, "atomic_store")

@@ -10,6 +10,7 @@ import builtins
 import math
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary, move_pointer
 from .builder import builtin
 from .cast import cast_to
@@ -18,8 +19,6 @@ from .creation import arange_tile
 from .dtypes import block_type, int64
 from .promotion import along, broadcast_shape, constant, is_literal, splat
 from .values import describe, static_axis, static_int, static_shape, tensor
-
-_PADDINGS = ("", "zero", "nan", None)
 
 
 def wide(value, what):
@@ -104,6 +103,7 @@ class block_pointer:
         fixed = len(mine) - len(self.block_shape)
         return all(a.handle == b.handle for a, b in zip(mine[:fixed], theirs[:fixed], strict=False))
 
+    @builtin(offsets=k.OFFSETS)
     def advance(self, offsets):
         """The window moved by `offsets`, one for each dimension."""
         moves = wide_list(offsets, "offsets of advance")
@@ -149,8 +149,6 @@ class block_pointer:
 
     def expand(self, boundary_check, padding_option):
         """The pointers, mask and other of an access; mask and other may be None."""
-        if padding_option not in _PADDINGS:
-            raise SemanticError(f"padding_option must be '', 'zero' or 'nan', found {padding_option!r}")
         if boundary_check is None or not hasattr(boundary_check, "__iter__"):
             boundary_check = () if boundary_check is None else (boundary_check,)
         axes = [static_axis(a, len(self.block_shape), "axis of boundary_check") for a in boundary_check]
@@ -162,15 +160,18 @@ class block_pointer:
         return self.pointers(), mask, None
 
 
-@builtin
+BLOCK_POINTER = k.Kind("a block pointer", lambda v: isinstance(v, block_pointer))
+
+
+@builtin(
+    base=k.SCALAR_POINTER, shape=k.OFFSETS, strides=k.OFFSETS, offsets=k.OFFSETS, block_shape=k.ANY, order=k.STATIC_INTS
+)
 def make_block_ptr(base, shape, strides, offsets, block_shape, order):
     """A block pointer: a window of `block_shape` (compile-time) at `offsets` into a tensor of `shape` and `strides`.
 
     `base` is a scalar pointer; shape, strides and offsets are integer scalars, one for each dimension; `order` lists
     the dimensions from the fastest in memory on.
     """
-    if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
-        raise SemanticError(f"base of make_block_ptr must be a scalar pointer, found {describe(base)}")
     block_shape = static_shape(block_shape, "block_shape")
     rank = len(block_shape)
     lists = {"shape": shape, "strides": strides, "offsets": offsets, "order": order}
@@ -194,9 +195,7 @@ def make_block_ptr(base, shape, strides, offsets, block_shape, order):
     )
 
 
-@builtin
+@builtin(base=BLOCK_POINTER, offsets=k.OFFSETS)
 def advance(base, offsets):
     """A block pointer moved by `offsets`, one integer for each dimension."""
-    if not isinstance(base, block_pointer):
-        raise SemanticError(f"advance takes a block pointer, found {describe(base)}; add to other pointers")
     return base.advance(offsets)

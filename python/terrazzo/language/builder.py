@@ -104,28 +104,47 @@ def string(text):
 _IGNORED_KEYWORDS = ("_semantic", "_builder", "_generator")
 
 
-def builtin(fn):
+def builtin(fn=None, /, **kinds):
     """Marks a function of the language: the frontend calls it instead of tracing it.
 
-    Arguments arrive with constexprs replaced by their values, in tuples and lists too. A call that does not fit the
-    signature is a SemanticError that says why.
+    `kinds` declares what each parameter takes; without parameters the decorator is used bare. Arguments arrive with
+    constexprs replaced by their values, in tuples and lists too, and of the declared kinds. A call that does not fit
+    the signature or the kinds is a SemanticError; a default fits always.
     """
+    if fn is None:
+        return lambda function: _declared(function, kinds)
+    return _declared(fn, kinds)
+
+
+def _declared(fn, kinds):
     from .values import unwrap
+
+    signature = inspect.signature(fn)
+    undeclared = set(signature.parameters) ^ set(kinds)
+    assert undeclared <= {"self"}, f"{fn.__qualname__} does not declare {undeclared}"
+    checks = [(p, kinds[name].check) for name, p in signature.parameters.items() if name != "self"]
+    variadic = inspect.Parameter.VAR_POSITIONAL
 
     @functools.wraps(fn)
     def wrapper(*args, **kwargs):
+        name = wrapper.__name__
         for key in _IGNORED_KEYWORDS:
             kwargs.pop(key, None)
-        args = [unwrap(a) for a in args]
-        kwargs = {k: unwrap(v) for k, v in kwargs.items()}
         try:
-            return fn(*args, **kwargs)
-        except TypeError as error:
-            try:
-                inspect.signature(fn).bind(*args, **kwargs)
-            except TypeError as mismatch:
-                raise SemanticError(f"{fn.__name__}: {mismatch}") from None
-            raise SemanticError(f"{fn.__name__}: {error}") from error
+            bound = signature.bind(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()})
+        except TypeError as mismatch:
+            raise SemanticError(f"{name}: {mismatch}") from None
+        given = bound.arguments
+        for parameter, check in checks:
+            if parameter.name not in given:
+                continue
+            value = given[parameter.name]
+            if parameter.kind is variadic:
+                for i, member in enumerate(value):
+                    check(member, f"argument {i} of {name}")
+            elif value is not parameter.default:
+                check(value, f"{parameter.name} of {name}")
+        return fn(*bound.args, **bound.kwargs)
 
     wrapper.__tl_builtin__ = True
     return wrapper

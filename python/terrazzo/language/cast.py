@@ -2,15 +2,18 @@
 """Conversions between dtypes: by value, or by bits."""
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, emit, method
 from .dtypes import dtype as dtype_type
 from .dtypes import float16, float32, int1, int64, pointer_type, type_of
 from .promotion import constant, is_literal, splat, to_tensor
-from .values import describe, static_dtype, tensor
+from .values import constexpr, show, static_dtype, tensor
 
 # Predicates of arith.cmpi and arith.cmpf for "not equal"; a NaN is not equal to 0, so it is true.
 _NE, _UNE = "1 : i64", "13 : i64"
 
+_ROUNDED = k.choice("rtne", "rtz")
+_TYPE = k.Kind(k.TYPE.expected, lambda v: k.TYPE.holds(getattr(v, "scalar", v)))
 _ROUNDING = {None: None, "rtne": None, "rtz": "3 : i32"}
 
 
@@ -113,7 +116,7 @@ def literal_as(value, dtype):
         return constant(value != 0, dtype)
     if dtype.is_int():
         if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
-            raise SemanticError(f"cannot cast the literal {value!r} to {dtype}")
+            raise SemanticError(f"cannot cast the literal {show(value)} to {dtype}")
         span = 1 << dtype.int_bitwidth
         wrapped = int(value) % span
         return constant(wrapped - span if wrapped > dtype.get_int_max_value() else wrapped, dtype)
@@ -123,7 +126,7 @@ def literal_as(value, dtype):
 
 
 @method
-@builtin
+@builtin(input=k.VALUE, dtype=_TYPE, fp_downcast_rounding=_ROUNDED, bitcast=k.FLAG)
 def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
     """`input` with elements of another type.
 
@@ -134,12 +137,8 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
     if isinstance(dtype, dtype_type) and dtype.is_block():
         dtype = dtype.scalar
     dtype = static_dtype(dtype)
-    if fp_downcast_rounding not in _ROUNDING:
-        raise SemanticError(f"fp_downcast_rounding must be 'rtne' or 'rtz', found {fp_downcast_rounding!r}")
     if is_literal(input) and not bitcast:
         return literal_as(input, dtype)
-    if not isinstance(input, tensor) and not is_literal(input):
-        raise SemanticError(f"cast expects a run-time value, found {describe(input)}")
     value = to_tensor(input)
     source = value.dtype
     if fp_downcast_rounding is not None:
@@ -149,13 +148,14 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
     return bitcast_to(value, dtype) if bitcast else cast_to(value, dtype, _ROUNDING[fp_downcast_rounding])
 
 
-def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
+@method
+@builtin(input=k.VALUE, dtype=_TYPE, fp_downcast_rounding=_ROUNDED, bitcast=k.FLAG)
+def to(input, dtype, fp_downcast_rounding=None, bitcast=False):
     """See `cast`."""
-    return cast(self, dtype, fp_downcast_rounding, bitcast)
+    return cast(input, dtype, fp_downcast_rounding, bitcast)
 
 
-to.__tl_builtin__ = True
-method(to)
+constexpr.to = to
 
 
 def cast_pointee(pointer, dtype):

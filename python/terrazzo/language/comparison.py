@@ -8,12 +8,13 @@ everything, and all other comparisons with it are false.
 from enum import Enum
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary, through_wider
 from .builder import builtin, emit, method
 from .cast import cast_to, to_bool
 from .dtypes import float16, int1, int64, type_of, uint64
 from .promotion import broadcast_together, is_literal, promote, to_tensor
-from .values import constexpr, describe, tensor, unwrap
+from .values import constexpr, describe, tensor
 
 # predicate -> (signed cmpi, unsigned cmpi, cmpf); "ugt" and "ult" hold for a NaN in either operand, too.
 _PREDICATES = {
@@ -63,7 +64,7 @@ def _compare_pointers(predicate, a, b):
 
 
 def _comparison(predicate):
-    @builtin
+    @builtin(x=k.ANY, y=k.ANY)
     def compare(x, y):
         for value in (x, y):
             if not isinstance(value, tensor) and not is_literal(value):
@@ -92,7 +93,7 @@ def select(condition, x, y):
     return tensor(emit("arith.select", [condition.handle, x.handle, y.handle], x.type.ir), x.type)
 
 
-@builtin
+@builtin(condition=k.VALUE, x=k.VALUE, y=k.VALUE)
 def where(condition, x, y):
     """x where the condition is true (not 0), else y, broadcast together; of the dtype that x and y promote to.
 
@@ -119,11 +120,11 @@ def extreme_same(kind, a, b, propagate_nan):
     return binary(f"arith.{kind}{'si' if a.dtype.is_int_signed() else 'ui'}", a, b)
 
 
+PROPAGATE = k.Kind("tl.PropagateNan.NONE or tl.PropagateNan.ALL", lambda v: isinstance(v, PropagateNan))
+
+
 def propagates(propagate_nan):
     """Whether a PropagateNan says that NaN is returned."""
-    propagate_nan = unwrap(propagate_nan)
-    if not isinstance(propagate_nan, PropagateNan):
-        raise SemanticError(f"propagate_nan must be tl.PropagateNan.NONE or ALL, found {describe(propagate_nan)}")
     return propagate_nan is PropagateNan.ALL
 
 
@@ -135,20 +136,20 @@ def _extreme(kind, python, x, y, propagate_nan):
     return extreme_same(kind, a, b, propagate)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER, propagate_nan=PROPAGATE)
 def minimum(x, y, propagate_nan=PropagateNan.NONE):
     """The lesser of x and y, elementwise; a NaN loses unless `propagate_nan` says ALL."""
     return _extreme("min", min, x, y, propagate_nan)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER, propagate_nan=PROPAGATE)
 def maximum(x, y, propagate_nan=PropagateNan.NONE):
     """The greater of x and y, elementwise; a NaN loses unless `propagate_nan` says ALL."""
     return _extreme("max", max, x, y, propagate_nan)
 
 
 @method
-@builtin
+@builtin(x=k.NUMBER, min=k.NUMBER, max=k.NUMBER, propagate_nan=PROPAGATE)
 def clamp(x, min, max, propagate_nan=PropagateNan.NONE):
     """minimum(maximum(x, min), max). A NaN in x gives `min`, or NaN if `propagate_nan` says ALL; `min` must not
     exceed `max`.
@@ -166,13 +167,13 @@ def clamp(x, min, max, propagate_nan=PropagateNan.NONE):
     return through_wider(compute, [x, low, high])
 
 
-@builtin
+@builtin(args=k.ANY, propagate_nan=PROPAGATE)
 def builtin_min(*args, propagate_nan=PropagateNan.NONE):
     """What `min` means in a kernel: the least of two or more numbers, or of the members of one tuple."""
     return _fold_extreme("min", minimum, args, propagate_nan)
 
 
-@builtin
+@builtin(args=k.ANY, propagate_nan=PROPAGATE)
 def builtin_max(*args, propagate_nan=PropagateNan.NONE):
     """What `max` means in a kernel: the greatest of two or more numbers, or of the members of one tuple."""
     return _fold_extreme("max", maximum, args, propagate_nan)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names that code written for other compilers of this language imports from `language.core`."""
 
+import inspect
+
 from . import *  # noqa: F403
-from .builder import builtin
+from . import kinds
+from .builder import builtin as declared
 from .comparison import builtin_max, builtin_min  # noqa: F401
 from .dtypes import get_int_dtype  # noqa: F401
 from .reduction import reduce_with_indices as _reduce_with_indices  # noqa: F401
@@ -10,6 +13,13 @@ from .values import constexpr_function, constexpr_type, unwrap  # noqa: F401
 
 _constexpr_to_value = unwrap
 _unwrap_if_constexpr = unwrap
+
+
+def builtin(fn):
+    """Marks a function of the user as one that emits operations itself: it is called instead of traced."""
+    return declared(**dict.fromkeys(inspect.signature(fn).parameters, kinds.ANY))(fn)
+
+
 extern = builtin
 
 

@@ -2,6 +2,7 @@
 """Values from nothing: the program's index, ranges, constants."""
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, emit, method
 from .cast import cast_to, literal_as
 from .dtypes import block_type, int32
@@ -17,21 +18,21 @@ def _grid_axis(axis, name):
     return axis
 
 
-@builtin
+@builtin(axis=k.static_int(0, 2))
 def program_id(axis):
     """The index of this program along an axis (0, 1 or 2) of the grid, an int32 scalar."""
     axis = _grid_axis(axis, "program_id")
     return tensor(emit("tile.program_id", [], "i32", {"axis": f"{axis} : i32"}), int32)
 
 
-@builtin
+@builtin(axis=k.static_int(0, 2))
 def num_programs(axis):
     """The extent of the grid along an axis (0, 1 or 2), an int32 scalar."""
     axis = _grid_axis(axis, "num_programs")
     return tensor(emit("tile.num_programs", [], "i32", {"axis": f"{axis} : i32"}), int32)
 
 
-@builtin
+@builtin(x=k.VALUE)
 def to_tensor(x):
     """A compile-time number as a run-time scalar; a run-time value as it is."""
     return _to_tensor(x)
@@ -43,7 +44,7 @@ def arange_tile(start, end):
     return tensor(emit("tile.arange", [], type.ir, {"start": f"{start} : i32", "end": f"{end} : i32"}), type)
 
 
-@builtin
+@builtin(start=k.ANY, end=k.ANY)
 def arange(start, end=None):
     """The integers start, ..., end - 1 as a tile of int32; the bounds are compile-time constants, of any distance
     above 0.
@@ -58,7 +59,7 @@ def arange(start, end=None):
     return arange_tile(start, end)
 
 
-@builtin
+@builtin(shape=k.ANY, value=k.VALUE, dtype=k.TYPE)
 def full(shape, value, dtype=None):
     """A tile of `shape` with `value`, a number or a run-time scalar, in each element.
 
@@ -78,13 +79,13 @@ def full(shape, value, dtype=None):
     return splat(scalar, shape)
 
 
-@builtin
+@builtin(shape=k.ANY, dtype=k.TYPE)
 def zeros(shape, dtype):
     """A tile of `shape` and `dtype` with 0 in each element."""
     return full(shape, 0, dtype)
 
 
-@builtin
+@builtin(input=k.VALUE)
 def zeros_like(input):
     """A tile of zeros with the shape and the dtype of another."""
     input = _to_tensor(input)

@@ -2,6 +2,7 @@
 """Printing and checking, when a kernel is compiled and when it runs."""
 
 from ..errors import CompileTimeAssertionFailure, SemanticError
+from . import kinds as k
 from .arithmetic import logical_not, logical_or
 from .builder import builtin, emit_effect, i32_array, options, string
 from .cast import to_bool
@@ -9,13 +10,13 @@ from .promotion import is_literal, to_tensor
 from .values import describe, tensor
 
 
-@builtin
+@builtin(values=k.ANY, sep=k.ANY, end=k.ANY, file=k.ANY, flush=k.ANY)
 def static_print(*values, sep=" ", end="\n", file=None, flush=False):
     """Prints when the kernel is compiled."""
     print(*values, sep=sep, end=end, file=file, flush=flush)
 
 
-@builtin
+@builtin(cond=k.ANY, msg=k.ANY)
 def static_assert(cond, msg=""):
     """Fails the compilation unless the compile-time condition holds."""
     if isinstance(cond, tensor):
@@ -26,7 +27,7 @@ def static_assert(cond, msg=""):
         raise CompileTimeAssertionFailure(f"static_assert failed{': ' if msg else ''}{msg}")
 
 
-@builtin
+@builtin(prefix=k.TEXT, args=k.VALUE, hex=k.FLAG)
 def device_print(prefix, *args, hex=False):
     """Prints, when the kernel runs, every element of `args` behind `prefix` and the program's index; with `hex` their
     bits.
@@ -43,7 +44,7 @@ def device_print(prefix, *args, hex=False):
     emit_effect("tile.print", [v.handle for v in values], attributes)
 
 
-@builtin
+@builtin(args=k.ANY, sep=k.TEXT, end=k.TEXT, file=k.ANY, flush=k.FLAG, hex=k.FLAG)
 def print_(*args, sep=" ", end="\n", file=None, flush=False, hex=False):
     """What `print` means in a kernel: device_print, where leading strings make the prefix."""
     words = []
@@ -53,7 +54,7 @@ def print_(*args, sep=" ", end="\n", file=None, flush=False, hex=False):
     device_print(sep.join(words), *args, hex=hex)
 
 
-@builtin
+@builtin(cond=k.VALUE, msg=k.ANY, mask=k.MASK)
 def device_assert(cond, msg="", mask=None):
     """Stops the kernel with `msg` unless every element of the condition holds, or has a mask of false.
 

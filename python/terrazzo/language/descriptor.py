@@ -8,6 +8,7 @@ They exist here only, as block pointers do, and expand to pointers and masks. Wh
 
 from ..errors import SemanticError
 from . import atomics
+from . import kinds as k
 from .arithmetic import add, binary, mul
 from .block_pointer import block_pointer, wide, wide_list
 from .builder import builtin
@@ -15,9 +16,11 @@ from .cast import cast_to
 from .comparison import compare_same
 from .creation import arange_tile
 from .dtypes import block_type, int64
-from .memory import load, store, store_pointers
+from .memory import EVICTION, LOAD_CACHE, load, store, store_pointers
 from .promotion import along, broadcast_shape, constant, is_literal, splat
-from .values import describe, static_shape, tensor
+from .values import describe, static_shape
+
+DESCRIPTOR = k.Kind("a tensor descriptor", lambda v: isinstance(v, tensor_descriptor))
 
 
 class tensor_descriptor:
@@ -71,7 +74,7 @@ class tensor_descriptor:
     def _axes(self):
         return list(range(len(self.block_shape)))
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, cache_modifier=k.choice(*LOAD_CACHE), eviction_policy=k.choice(*EVICTION))
     def load(self, offsets, cache_modifier="", eviction_policy=""):
         """The block at `offsets`."""
         padding = "nan" if self.padding_option == "nan" else ""
@@ -83,7 +86,7 @@ class tensor_descriptor:
             eviction_policy=eviction_policy,
         )
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def store(self, offsets, value):
         """Writes `value`, of the shape of a block, at `offsets`."""
         store(self._at(offsets), value, boundary_check=self._axes())
@@ -92,32 +95,32 @@ class tensor_descriptor:
         pointers, mask, _ = self._at(offsets).expand(self._axes(), "")
         getattr(atomics, name)(pointers, value, mask, sem="relaxed")
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_add(self, offsets, value):
         """Adds `value` to the block at `offsets`."""
         self._atomic("atomic_add", offsets, value)
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_max(self, offsets, value):
         """Stores the greater of the block at `offsets` and `value`."""
         self._atomic("atomic_max", offsets, value)
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_min(self, offsets, value):
         """Stores the lesser of the block at `offsets` and `value`."""
         self._atomic("atomic_min", offsets, value)
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_and(self, offsets, value):
         """Stores the block at `offsets` & `value`."""
         self._atomic("atomic_and", offsets, value)
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_or(self, offsets, value):
         """Stores the block at `offsets` | `value`."""
         self._atomic("atomic_or", offsets, value)
 
-    @builtin
+    @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def atomic_xor(self, offsets, value):
         """Stores the block at `offsets` ^ `value`."""
         self._atomic("atomic_xor", offsets, value)
@@ -126,7 +129,7 @@ class tensor_descriptor:
         """Pointers and mask of the rows x_offsets, a tile of integers of rank 1, from column y_offset on."""
         if len(self.block_shape) != 2 or self.block_shape[0] != 1:
             raise SemanticError(f"{name} takes a descriptor of blocks of shape [1, n], found {list(self.block_shape)}")
-        if not isinstance(x_offsets, tensor) or len(x_offsets.shape) != 1 or not x_offsets.dtype.is_int():
+        if len(x_offsets.shape) != 1:
             raise SemanticError(f"{name} takes a tile of integers of rank 1 as rows, found {describe(x_offsets)}")
         rows = along(cast_to(x_offsets, int64), 0, 2)
         columns = cast_to(arange_tile(0, self.block_shape[1]), int64)
@@ -139,28 +142,32 @@ class tensor_descriptor:
         pointers = add(add(self.base, mul(rows, self.strides[0])), mul(columns, self.strides[1]))
         return pointers, mask
 
-    @builtin
+    @builtin(x_offsets=k.tiles(k.INTEGER), y_offset=k.SCALAR_INTEGER)
     def gather(self, x_offsets, y_offset):
         """The rows `x_offsets` from column y_offset on, as a tile of [rows, n]."""
         pointers, mask = self._rows(x_offsets, y_offset, "gather")
         return load(pointers, mask)
 
-    @builtin
+    @builtin(value=k.VALUE, x_offsets=k.tiles(k.INTEGER), y_offset=k.SCALAR_INTEGER)
     def scatter(self, value, x_offsets, y_offset):
         """Writes the rows of `value`, of shape [rows, n], to the rows `x_offsets` from column y_offset on."""
         pointers, mask = self._rows(x_offsets, y_offset, "scatter")
         store_pointers(pointers, value, broadcast_shape(mask, pointers.shape), {})
 
 
-@builtin
+@builtin(
+    base=k.SCALAR_POINTER,
+    shape=k.OFFSETS,
+    strides=k.OFFSETS,
+    block_shape=k.ANY,
+    padding_option=k.choice("zero", "nan", ""),
+)
 def make_tensor_descriptor(base, shape, strides, block_shape, padding_option="zero"):
     """A descriptor of the tensor of `shape` and `strides` (integer scalars) at the scalar pointer `base`.
 
     Blocks have the compile-time `block_shape`; elements outside of the tensor read as 0, or as NaN with
     padding_option="nan", and are never written.
     """
-    if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
-        raise SemanticError(f"base of make_tensor_descriptor must be a scalar pointer, found {describe(base)}")
     block_shape = static_shape(block_shape, "block_shape")
     for name, values in (("shape", shape), ("strides", strides)):
         if len(values) != len(block_shape):
@@ -168,21 +175,19 @@ def make_tensor_descriptor(base, shape, strides, block_shape, padding_option="ze
                 f"{name} of make_tensor_descriptor has {len(values)} elements, expected {len(block_shape)} as "
                 "block_shape has"
             )
-    if padding_option not in ("zero", "nan", "", None):
-        raise SemanticError(f"padding_option must be 'zero' or 'nan', found {padding_option!r}")
     unit = [i for i, s in enumerate(strides) if is_literal(s) and s == 1]
     return tensor_descriptor(
         base, wide_list(shape, "shape"), wide_list(strides, "strides"), block_shape, padding_option, unit
     )
 
 
-@builtin
+@builtin(desc=DESCRIPTOR, offsets=k.OFFSETS)
 def load_tensor_descriptor(desc, offsets):
     """desc.load(offsets)."""
     return desc.load(offsets)
 
 
-@builtin
+@builtin(desc=DESCRIPTOR, offsets=k.OFFSETS, value=k.VALUE)
 def store_tensor_descriptor(desc, offsets, value):
     """desc.store(offsets, value)."""
     desc.store(offsets, value)

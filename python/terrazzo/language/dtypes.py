@@ -5,6 +5,7 @@
 The IR is signless, so signedness lives here alone and shows in the choice of operations. `ir` is a type's MLIR text.
 """
 
+import math
 from enum import Enum
 from typing import ClassVar
 
@@ -33,8 +34,16 @@ _TABLE = {
     "fp64": ("f", 64, 52, 1023, "f64"),
 }
 
+MOST_ELEMENTS = 1 << 30  # of a tile, as other compilers of the language have it
+
 # How the language spells a type, where that is not its name.
 _SPELLING = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
+
+
+def _shown(value):
+    from .values import describe
+
+    return describe(value)
 
 
 class dtype:
@@ -63,8 +72,8 @@ class dtype:
 
     def __init__(self, name):
         name = getattr(name, "value", name)
-        if name not in _TABLE:
-            raise SemanticError(f"unknown dtype {name!r}; expected one of {', '.join(_TABLE)}")
+        if not isinstance(name, str) or name not in _TABLE:
+            raise SemanticError(f"unknown dtype {_shown(name)}; expected one of {', '.join(_TABLE)}")
         kind, bits, mantissa, bias, self._ir = _TABLE[name]
         self.name = name
         self.primitive_bitwidth = bits
@@ -232,7 +241,7 @@ class pointer_type(dtype):
     def __init__(self, element_ty, address_space=1, const=False):
         element_ty = getattr(element_ty, "value", element_ty)
         if not isinstance(element_ty, dtype) or element_ty.is_block():
-            raise SemanticError(f"a pointer points to a scalar type, found {element_ty!r}")
+            raise SemanticError(f"a pointer points to a scalar type, found {_shown(element_ty)}")
         self.element_ty = element_ty
         self.address_space = getattr(address_space, "value", address_space)
         self.const = bool(const)
@@ -280,13 +289,20 @@ class block_type(dtype):
     """A tile of `shape` with elements of `element_ty`."""
 
     def __init__(self, element_ty, shape):
-        self.element_ty = element_ty
-        self.shape = tuple(int(getattr(s, "value", s)) for s in shape)
-        if not self.shape:
+        if not isinstance(element_ty, dtype) or element_ty.is_block():
+            raise SemanticError(f"the elements of a tile are of a scalar type, found {_shown(element_ty)}")
+        extents = [getattr(s, "value", s) for s in shape] if isinstance(shape, (list, tuple)) else None
+        if extents is None or not all(isinstance(e, int) and not isinstance(e, bool) and e >= 1 for e in extents):
+            raise SemanticError(f"the shape of a tile is a tuple of integers of 1 or more, found {_shown(shape)}")
+        if not extents:
             raise SemanticError("a tile has one dimension at least; tiles without dimensions are scalars")
-        self.numel = 1
-        for extent in self.shape:
-            self.numel *= extent
+        self.element_ty = element_ty
+        self.shape = tuple(extents)
+        self.numel = math.prod(extents)
+        if self.numel > MOST_ELEMENTS:
+            raise SemanticError(
+                f"a tile has {MOST_ELEMENTS} elements at most, found {_shown(self.numel)} in the shape {_shown(shape)}"
+            )
         self.name = f"<{list(map(str, self.shape))}, {element_ty}>".replace("'", "")
         self.primitive_bitwidth = element_ty.primitive_bitwidth
         self._kind = "b"

@@ -4,6 +4,7 @@
 import builtins
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary
 from .builder import builtin, emit, i32_array, method
 from .cast import cast_to
@@ -11,7 +12,7 @@ from .comparison import compare_same, extreme_same, select
 from .dtypes import int32, int64, type_of
 from .promotion import broadcast_shape, constant, expand, to_tensor
 from .shape import flip
-from .values import describe, slice, static_axis, static_int, tensor
+from .values import describe, show, slice, static_axis, static_int, tensor
 
 
 def slice_tile(value, offsets, sizes, strides, dropped):
@@ -41,7 +42,7 @@ def _run_time_index(index, extent, axis):
 
 def _static_index(index, extent, axis):
     if not -extent <= index < extent:
-        raise SemanticError(f"index {index} of dimension {axis} is out of range for an extent of {extent}")
+        raise SemanticError(f"index {show(index)} of dimension {axis} is out of range for an extent of {extent}")
     return index % extent
 
 
@@ -122,7 +123,7 @@ def _parse(shape, index):
     return rectangle, new_axes
 
 
-@builtin
+@builtin(x=k.ANY, index=k.ANY)
 def getitem(x, index):
     """x[index]: None and ... as in numpy, slices with constant bounds, integers constant or at run time.
 
@@ -144,7 +145,7 @@ tensor.__getitem__ = getitem
 
 
 @method
-@builtin
+@builtin(x=k.TILE, index=k.ANY, value=k.VALUE)
 def insert(x, index, value):
     """A copy of the tile x in which what x[index] selects is `value` (a scalar, or a tile that broadcasts to it).
 
@@ -165,7 +166,7 @@ def insert(x, index, value):
 
 
 @method
-@builtin
+@builtin(src=k.TILE, index=k.tiles(k.INTEGER), axis=k.AXIS)
 def gather(src, index, axis):
     """src[.., index[.., i, ..], ..] along `axis`; src and index agree in all other extents, index holds integers.
 

@@ -8,6 +8,9 @@ These are descriptions that the frontend reads; nothing here emits loops.
 import builtins
 
 from ..errors import SemanticError
+from . import kinds as k
+from .builder import builtin
+from .promotion import is_literal
 from .values import constexpr, describe, tensor, unwrap
 
 
@@ -79,9 +82,21 @@ class condition:
     """The condition of a while loop, with hints for the compiler."""
 
     def __init__(self, arg1, disable_licm=False):
-        self.condition = arg1
+        self.condition = constexpr(arg1) if is_literal(arg1) else arg1
         self.disable_licm = bool(unwrap(disable_licm))
 
 
-for _class in (static_range, range, condition):
-    _class.__tl_builtin__ = True
+def _declare(cls, **kinds):
+    """Makes a class one that kernels call; `kinds` are those of what its objects are made of."""
+    cls.__init__ = builtin(**kinds)(cls.__init__)
+    cls.__init__.__name__ = cls.__name__
+    cls.__tl_builtin__ = True
+
+
+_BOUNDS = {"arg1": k.ANY, "arg2": k.ANY, "step": k.ANY}
+_HINT = k.static_int(0, k.INT32_MAX)
+_HINTS = {"num_stages": _HINT, "loop_unroll_factor": _HINT}
+_SWITCHES = ("disallow_acc_multi_buffer", "flatten", "warp_specialize", "disable_licm")
+_declare(static_range, **_BOUNDS)
+_declare(range, **_BOUNDS, **_HINTS, **dict.fromkeys(_SWITCHES, k.FLAG))
+_declare(condition, arg1=k.ANY, disable_licm=k.FLAG)

@@ -2,6 +2,7 @@
 """Products of matrices."""
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, emit
 from .dtypes import block_type, float32, float64, int32
 from .promotion import constant, splat
@@ -56,7 +57,7 @@ def _precision(a, input_precision, allow_tf32):
     key = input_precision.lower() if isinstance(input_precision, str) else input_precision
     if key not in _PRECISIONS:
         raise SemanticError(
-            f"input_precision must be 'tf32', 'tf32x3', 'ieee', 'bf16x3' or 'bf16x6', found {input_precision!r}"
+            f"input_precision must be 'tf32', 'tf32x3', 'ieee', 'bf16x3' or 'bf16x6', found {describe(input_precision)}"
         )
     code = _PRECISIONS[key]
     return {"precision": f"{code} : i32"} if code and a.dtype == float32 else {}
@@ -89,7 +90,15 @@ def _accumulator(acc, shape, natural, out_dtype):
     return acc
 
 
-@builtin
+@builtin(
+    input=k.TILE,
+    other=k.TILE,
+    acc=k.VALUE,
+    input_precision=k.ANY,
+    allow_tf32=k.FLAG,
+    max_num_imprecise_acc=k.ANY,
+    out_dtype=k.TYPE,
+)
 def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_imprecise_acc=None, out_dtype=None):
     """acc + input @ other for tiles [M, K] and [K, N], or [B, M, K] and [B, K, N], of any extents from 1 up.
 

@@ -4,6 +4,7 @@
 import builtins
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import block_of, builtin, current
 from .dtypes import type_of
 from .promotion import broadcast_together, is_literal, to_tensor
@@ -33,7 +34,7 @@ def _map(fn, operands):
     return [tensor(result, type) for result, type in zip(op.results, types, strict=False)], several
 
 
-@builtin
+@builtin(scalar_fn=k.FUNCTION, args=k.VALUE, pack=k.static_int(1, k.INT32_MAX))
 def map_elementwise(scalar_fn, *args, pack=1):
     """scalar_fn on each element of tiles that broadcast together, a tile for each value that it returns.
 

@@ -5,6 +5,7 @@ Floats narrower than 32 bits are computed as float32 and rounded back, so that e
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary, floordiv
 from .builder import builtin, current, emit, method
 from .cast import cast_to, unary
@@ -37,7 +38,7 @@ def float_unary(name, op, doc, as_method=False):
         return in_float32(lambda v: unary(op, v, v.dtype), float_operand(x, name))
 
     fn.__name__, fn.__doc__ = name, doc
-    fn = builtin(fn)
+    fn = builtin(x=k.FLOAT)(fn)
     return method(fn) if as_method else fn
 
 
@@ -51,7 +52,7 @@ def float_binary(name, op, doc):
         return in_float32(lambda v, w: binary(op, v, w), a, b)
 
     fn.__name__, fn.__doc__ = name, doc
-    return builtin(fn)
+    return builtin(x=k.NUMBER, y=k.NUMBER)(fn)
 
 
 exp = float_unary("exp", "math.exp", "e to the power of x.", True)
@@ -70,7 +71,7 @@ tanh = float_unary("tanh", "math.tanh", "The hyperbolic tangent of x.", True)
 
 
 @method
-@builtin
+@builtin(x=k.NUMBER)
 def abs(x):
     """The absolute value; of the least signed integer, itself."""
     if is_literal(x):
@@ -87,7 +88,7 @@ def abs(x):
     raise SemanticError(f"abs takes numbers, found {describe(x)}")
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER, z=k.NUMBER)
 def fma(x, y, z):
     """x * y + z, rounded once."""
     (a, b, c), dtype = promote([x, y, z])
@@ -109,19 +110,19 @@ def _divide(x, y, name, exact):
     return in_float32(lambda v, w: binary("arith.divf", v, w, attributes=attributes), a, b)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def div_rn(x, y):
     """x / y of floats, correctly rounded."""
     return _divide(x, y, "div_rn", exact=True)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER, ieee_rounding=k.FLAG)
 def fdiv(x, y, ieee_rounding=False):
     """x / y of floats; on GPUs off by up to 2 ulp for float32 unless `ieee_rounding` or strict mode asks for more."""
     return _divide(x, y, "fdiv", exact=bool(ieee_rounding))
 
 
-@builtin
+@builtin(x=k.INTEGER, y=k.INTEGER)
 def umulhi(x, y):
     """The upper half of the product of two unsigned integers of 32 or 64 bits; signed ones are taken as unsigned."""
     (a, b), dtype = promote([x, y])
@@ -133,7 +134,7 @@ def umulhi(x, y):
 
 
 @method
-@builtin
+@builtin(x=k.INTEGER, div=k.INTEGER)
 def cdiv(x, div):
     """The quotient of two integers rounded up: (x + div - 1) // div, by C's rules at run time."""
     if is_literal(x) and is_literal(div):
@@ -145,7 +146,7 @@ def cdiv(x, div):
 
 
 @method
-@builtin
+@builtin(x=k.FLOAT)
 def sigmoid(x):
     """1 / (1 + exp(-x))."""
 
@@ -158,7 +159,7 @@ def sigmoid(x):
 
 
 @method
-@builtin
+@builtin(x=k.tiles(k.FLOAT), dim=k.AXIS, keep_dims=k.FLAG, ieee_rounding=k.FLAG)
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     """exp(x - max) / sum of it along `dim` (by default the first dimension)."""
     from .reduction import max as greatest
@@ -170,7 +171,7 @@ def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
     return binary("arith.divf", *promote([numerator, total(numerator, dim, keep_dims=True)])[0])
 
 
-@builtin
+@builtin(n=k.static_int(-(2**63), 2**63 - 1))
 def next_power_of_2(n):
     """The least power of 2 that is not below a compile-time integer."""
     if isinstance(n, tensor):
@@ -178,7 +179,7 @@ def next_power_of_2(n):
     return constexpr(1 << max(n - 1, 0).bit_length() if n > 0 else 0)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def pow(x, y):
     """x to the power of y."""
     return x**y if isinstance(x, tensor) else to_tensor(x) ** y

@@ -6,7 +6,8 @@ in memory: loads test for != 0, stores write 0 or 1.
 """
 
 from ..errors import SemanticError
-from .block_pointer import block_pointer
+from . import kinds as k
+from .block_pointer import BLOCK_POINTER, block_pointer
 from .builder import builtin, current, emit, emit_effect, method
 from .cast import cast_pointee, cast_to, literal_as, to_bool
 from .dtypes import int8, type_of
@@ -14,18 +15,14 @@ from .promotion import broadcast_shape, common_shape, is_literal, to_tensor
 from .values import describe, tensor
 
 _CACHE = {None: 0, "": 0, ".ca": 1, ".cg": 2, ".cv": 3, ".wb": 4, ".cs": 5, ".wt": 6}
-_LOAD_CACHE = ("", ".ca", ".cg", ".cv")
-_STORE_CACHE = ("", ".wb", ".cg", ".cs", ".wt")
-_EVICTION = {None: 0, "": 0, "evict_first": 1, "evict_last": 2}
+LOAD_CACHE = ("", ".ca", ".cg", ".cv")
+STORE_CACHE = ("", ".wb", ".cg", ".cs", ".wt")
+EVICTION = {"": 0, "evict_first": 1, "evict_last": 2}
 
 
-def access_attributes(cache_modifier, eviction_policy, allowed):
-    """The attributes of an access; what is not in `allowed` is an error."""
-    if cache_modifier not in allowed and cache_modifier is not None:
-        raise SemanticError(f"cache_modifier must be one of {', '.join(map(repr, allowed))}, found {cache_modifier!r}")
-    if eviction_policy not in _EVICTION:
-        raise SemanticError(f"eviction_policy must be '', 'evict_first' or 'evict_last', found {eviction_policy!r}")
-    cache, evict = _CACHE[cache_modifier], _EVICTION[eviction_policy]
+def access_attributes(cache_modifier, eviction_policy):
+    """The attributes of an access."""
+    cache, evict = _CACHE[cache_modifier], EVICTION[eviction_policy or ""]
     attributes = {"cache": f"{cache} : i32"} if cache else {}
     return {**attributes, "evict": f"{evict} : i32"} if evict else attributes
 
@@ -97,7 +94,16 @@ def _load_pointers(pointer, mask, other, attributes):
     return load_same(pointer, mask, other, element, attributes)
 
 
-@builtin
+@builtin(
+    pointer=k.POINTER | BLOCK_POINTER,
+    mask=k.MASK,
+    other=k.VALUE,
+    boundary_check=k.STATIC_INTS,
+    padding_option=k.choice("", "zero", "nan"),
+    cache_modifier=k.choice(*LOAD_CACHE),
+    eviction_policy=k.choice(*EVICTION),
+    volatile=k.FLAG,
+)
 def load(
     pointer,
     mask=None,
@@ -115,7 +121,7 @@ def load(
     what lies outside is 0, or NaN with padding_option="nan". cache_modifier: "", ".ca", ".cg", ".cv";
     eviction_policy: "", "evict_first", "evict_last".
     """
-    attributes = access_attributes(cache_modifier, eviction_policy, _LOAD_CACHE)
+    attributes = access_attributes(cache_modifier, eviction_policy)
     if volatile:
         attributes["isVolatile"] = "unit"
     if isinstance(pointer, block_pointer):
@@ -148,7 +154,14 @@ def store_pointers(pointer, value, mask, attributes):
 
 
 @method
-@builtin
+@builtin(
+    pointer=k.POINTER | BLOCK_POINTER,
+    value=k.VALUE,
+    mask=k.MASK,
+    boundary_check=k.STATIC_INTS,
+    cache_modifier=k.choice(*STORE_CACHE),
+    eviction_policy=k.choice(*EVICTION),
+)
 def store(pointer, value, mask=None, boundary_check=(), cache_modifier="", eviction_policy=""):
     """Writes `value`, converted to what the pointers point to, where `mask` is true.
 
@@ -156,7 +169,7 @@ def store(pointer, value, mask=None, boundary_check=(), cache_modifier="", evict
     which the block may reach over the edge; what lies outside is not written. cache_modifier: "", ".wb", ".cg",
     ".cs", ".wt".
     """
-    attributes = access_attributes(cache_modifier, eviction_policy, _STORE_CACHE)
+    attributes = access_attributes(cache_modifier, eviction_policy)
     if isinstance(pointer, block_pointer):
         if mask is not None:
             raise SemanticError("store to a block pointer takes boundary_check, no mask")

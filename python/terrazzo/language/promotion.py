@@ -10,7 +10,7 @@ import math
 from ..errors import SemanticError
 from .builder import current, emit
 from .dtypes import bfloat16, float16, float32, float64, int1, int32, int64, type_of, uint64
-from .values import describe, tensor, unwrap
+from .values import describe, show, tensor, unwrap
 
 _FLOAT32_MAX = (2 - 2**-23) * 2.0**127
 _FLOAT32_MIN = 2.0**-126
@@ -32,7 +32,7 @@ def literal_dtype(value):
         for candidate in (int32, int64, uint64):
             if candidate.get_int_min_value() <= value <= candidate.get_int_max_value():
                 return candidate
-        raise SemanticError(f"integer literal {value} does not fit in 64 bits")
+        raise SemanticError(f"integer literal {show(value)} does not fit in 64 bits")
     size = abs(value)
     fits = size == 0 or math.isinf(value) or math.isnan(value) or _FLOAT32_MIN <= size <= _FLOAT32_MAX
     return float32 if fits else float64
@@ -45,19 +45,23 @@ def constant(value, dtype):
     """
     b = current()
     if dtype.is_ptr():
-        raise SemanticError(f"expected a pointer ({dtype}), found the literal {value!r}")
+        raise SemanticError(f"expected a pointer ({dtype}), found the literal {show(value)}")
     if dtype.is_floating():
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise SemanticError(f"integer literal {show(value)} does not fit in {dtype}") from None
         if dtype.name == "fp8e4nv" and abs(value) > _E4NV_MAX:  # saturates, as conversions at run time do
             value = math.copysign(_E4NV_MAX, value)
         return tensor(b.constant_float(value, dtype.ir), dtype)
     if isinstance(value, float):
-        raise SemanticError(f"expected an integer for {dtype}, found the float literal {value!r}")
+        raise SemanticError(f"expected an integer for {dtype}, found the float literal {show(value)}")
     value = int(value)
     low, high = dtype.get_int_min_value(), dtype.get_int_max_value()
     if not low <= value <= high:
         raise SemanticError(
-            f"integer literal {value} does not fit in {dtype} ({low} to {high}); cast the operand to a wider type first"
+            f"integer literal {show(value)} does not fit in {dtype} ({low} to {high}); cast the operand to a "
+            "wider type first"
         )
     if dtype.int_bitwidth > 1 and value >= 1 << (dtype.int_bitwidth - 1):
         value -= 1 << dtype.int_bitwidth

@@ -5,16 +5,20 @@ Equal seeds and offsets give equal numbers, on every target.
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import add, binary, mul, shr, xor_
 from .builder import builtin
 from .cast import bitcast_to, cast_to
 from .comparison import maximum, where
 from .dtypes import float32, int32, int64, uint32, uint64
 from .math import cos, log, sin, sqrt, umulhi
-from .promotion import broadcast_together, constant, is_literal, splat, to_tensor
+from .promotion import broadcast_together, constant, is_literal, promote, splat, to_tensor
 from .values import constexpr, describe, static_int, tuple
 
 N_ROUNDS_DEFAULT = constexpr(10)
+
+_ROUNDS = k.static_int(0, 1000)
+_SEED = k.INTEGER
 
 # dtype -> (key increments, multipliers), as the paper gives them.
 _CONSTANTS = {
@@ -24,7 +28,7 @@ _CONSTANTS = {
 _TWO_PI = 6.283185307179586
 
 
-@builtin
+@builtin(c0=k.INTEGER, c1=k.INTEGER, c2=k.INTEGER, c3=k.INTEGER, k0=k.INTEGER, k1=k.INTEGER, n_rounds=_ROUNDS)
 def philox_impl(c0, c1, c2, c3, k0, k1, n_rounds=10):
     """`n_rounds` rounds of Philox on the counter (c0, ..., c3) with the key (k0, k1), all uint32 or all uint64."""
     c0, c1, c2, c3, k0, k1 = broadcast_together([to_tensor(v) for v in (c0, c1, c2, c3, k0, k1)])
@@ -46,7 +50,7 @@ def _counter(value, name):
     return value
 
 
-@builtin
+@builtin(seed=_SEED, c0=k.INTEGER, c1=k.INTEGER, c2=k.INTEGER, c3=k.INTEGER, n_rounds=_ROUNDS)
 def philox(seed, c0, c1, c2, c3, n_rounds=10):
     """Philox with an integer scalar `seed` as the key; counters are tiles of integers of 32 or 64 bits, the results
     unsigned.
@@ -65,7 +69,7 @@ def philox(seed, c0, c1, c2, c3, n_rounds=10):
     return philox_impl(*[bitcast_to(cast_to(c, dtype), dtype) for c in counters], low, high, n_rounds)
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def randint4x(seed, offset, n_rounds=10):
     """Four tiles of random uint32 for a tile of integer offsets."""
     offset = to_tensor(offset, "offset")
@@ -77,13 +81,13 @@ def randint4x(seed, offset, n_rounds=10):
     return philox(seed, low, high, zero, zero, n_rounds)
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def randint(seed, offset, n_rounds=10):
     """A tile of random uint32 for a tile of integer offsets; for several of them use randint4x."""
     return randint4x(seed, offset, n_rounds)[0]
 
 
-@builtin
+@builtin(x=k.INTEGER)
 def uint_to_uniform_float(x):
     """Random integers of 32 or 64 bits as float32, uniform in [0, 1)."""
     x = to_tensor(x)
@@ -97,35 +101,36 @@ def uint_to_uniform_float(x):
     return mul(cast_to(x, float32), scale)
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def rand(seed, offset, n_rounds=10):
     """A tile of random float32, uniform in [0, 1), for a tile of integer offsets."""
     return uint_to_uniform_float(randint(seed, offset, n_rounds))
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def rand4x(seed, offset, n_rounds=10):
     """Four tiles of random float32, uniform in [0, 1), for a tile of integer offsets."""
     return tuple([uint_to_uniform_float(x) for x in randint4x(seed, offset, n_rounds)])
 
 
-@builtin
+@builtin(u1=k.FLOAT, u2=k.FLOAT)
 def pair_uniform_to_normal(u1, u2):
     """Two tiles that are uniform in [0, 1) as two of the standard normal distribution (Box and Muller)."""
+    (u1, u2), _ = promote([u1, u2])
     u1 = maximum(1.0e-7, u1)
     angle = mul(u2, _TWO_PI)
     radius = sqrt(mul(log(u1), -2.0))
     return tuple([binary("arith.mulf", radius, cos(angle)), binary("arith.mulf", radius, sin(angle))])
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def randn(seed, offset, n_rounds=10):
     """A tile of random float32 of the standard normal distribution, for a tile of integer offsets."""
     i1, i2, _, _ = randint4x(seed, offset, n_rounds)
     return pair_uniform_to_normal(uint_to_uniform_float(i1), uint_to_uniform_float(i2))[0]
 
 
-@builtin
+@builtin(seed=_SEED, offset=k.INTEGER, n_rounds=_ROUNDS)
 def randn4x(seed, offset, n_rounds=10):
     """Four tiles of random float32 of the standard normal distribution, for a tile of integer offsets."""
     u1, u2, u3, u4 = rand4x(seed, offset, n_rounds)

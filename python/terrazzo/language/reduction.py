@@ -7,10 +7,11 @@ An axis of None means all elements in row-major order. The result has the operan
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import add, and_, binary, invert, mul, or_, xor_
 from .builder import builtin, method
 from .cast import cast_to
-from .comparison import PropagateNan, compare_same, extreme_same, propagates, select
+from .comparison import PROPAGATE, PropagateNan, compare_same, extreme_same, propagates, select
 from .creation import arange_tile
 from .dtypes import float32, int32, type_of, uint32
 from .promotion import along, broadcast_shape, expand, splat, to_tensor
@@ -38,7 +39,7 @@ def _with_dims(result, rank, axis):
 
 
 @method
-@builtin
+@builtin(input=k.TENSORS, axis=k.AXIS | k.NONE, combine_fn=k.FUNCTION, keep_dims=k.FLAG)
 def reduce(input, axis, combine_fn, keep_dims=False):
     """Combines the elements of a tile, or of several of one shape together, along `axis` by an associative function.
 
@@ -75,7 +76,7 @@ def _simple(input, axis, fn, keep_dims, what):
 
 
 @method
-@builtin
+@builtin(input=k.NUMBER, axis=k.AXIS, keep_dims=k.FLAG, dtype=k.TYPE)
 def sum(input, axis=None, keep_dims=False, dtype=None):
     """The sum; integers narrower than 32 bits are summed as int32 or uint32 (bools too), unless `dtype` says
     otherwise.
@@ -84,7 +85,7 @@ def sum(input, axis=None, keep_dims=False, dtype=None):
 
 
 @method
-@builtin
+@builtin(input=k.NUMBER, axis=k.AXIS, keep_dims=k.FLAG, dtype=k.TYPE)
 def prod(input, axis=None, keep_dims=False, dtype=None):
     """The product, with the dtypes of sum."""
     return _simple(summand(input, dtype, "prod"), axis, mul, keep_dims, "prod")
@@ -98,21 +99,21 @@ def _bitwise(input, axis, fn, keep_dims, what):
 
 
 @method
-@builtin
+@builtin(input=k.INTEGER, axis=k.AXIS, keep_dims=k.FLAG)
 def xor_sum(input, axis=None, keep_dims=False):
     """All elements combined by exclusive or."""
     return _bitwise(input, axis, xor_, keep_dims, "xor_sum")
 
 
 @method
-@builtin
+@builtin(input=k.INTEGER, axis=k.AXIS, keep_dims=k.FLAG)
 def reduce_or(input, axis=None, keep_dims=False):
     """All elements combined by or."""
     return _bitwise(input, axis, or_, keep_dims, "reduce_or")
 
 
 @method
-@builtin
+@builtin(input=k.INTEGER, axis=k.AXIS, keep_dims=k.FLAG)
 def reduce_and(input, axis=None, keep_dims=False):
     """All elements combined by and."""
     return _bitwise(input, axis, and_, keep_dims, "reduce_and")
@@ -176,7 +177,14 @@ def _extreme(kind, input, axis, indices, left, keep_dims, propagate_nan):
 
 
 @method
-@builtin
+@builtin(
+    input=k.NUMBER,
+    axis=k.AXIS,
+    return_indices=k.FLAG,
+    return_indices_tie_break_left=k.FLAG,
+    keep_dims=k.FLAG,
+    propagate_nan=PROPAGATE,
+)
 def max(
     input,
     axis=None,
@@ -194,7 +202,14 @@ def max(
 
 
 @method
-@builtin
+@builtin(
+    input=k.NUMBER,
+    axis=k.AXIS,
+    return_indices=k.FLAG,
+    return_indices_tie_break_left=k.FLAG,
+    keep_dims=k.FLAG,
+    propagate_nan=PROPAGATE,
+)
 def min(
     input,
     axis=None,
@@ -208,19 +223,20 @@ def min(
 
 
 @method
-@builtin
+@builtin(input=k.tiles(k.NUMBER), axis=k.AXIS, tie_break_left=k.FLAG, keep_dims=k.FLAG)
 def argmax(input, axis=None, tie_break_left=True, keep_dims=False):
     """The index (int32) of the greatest element along `axis`, the leftmost of equal ones; NaN is dropped."""
     return _with_indices("max", input, axis, tie_break_left, keep_dims)[1]
 
 
 @method
-@builtin
+@builtin(input=k.tiles(k.NUMBER), axis=k.AXIS, tie_break_left=k.FLAG, keep_dims=k.FLAG)
 def argmin(input, axis=None, tie_break_left=True, keep_dims=False):
     """The index (int32) of the least element along `axis`, the leftmost of equal ones; NaN is dropped."""
     return _with_indices("min", input, axis, tie_break_left, keep_dims)[1]
 
 
+@builtin(input=k.tiles(k.NUMBER), axis=k.AXIS | k.NONE, combine_fn=k.FUNCTION, keep_dims=k.FLAG)
 def reduce_with_indices(input, axis, combine_fn, keep_dims=False):
     """Reduces pairs of an element and its index along `axis` by combine_fn(value, index, value, index)."""
     return _pairs(to_tensor(input), axis, combine_fn, keep_dims, "reduce")

@@ -8,6 +8,7 @@ that happens are multiplied in float64, which holds all of these numbers.
 """
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary
 from .builder import block_of, builtin, current, options
 from .cast import bitcast_to, cast_to
@@ -20,6 +21,9 @@ from .shape import joined, reshaped, transposed
 from .values import describe, static_dtype, tensor
 
 _FORMATS = {"e2m1": uint8, "e4m3": float8e4nv, "e5m2": float8e5, "bf16": bfloat16, "fp16": float16}
+
+
+_FORMAT = k.Kind(f"one of {', '.join(map(repr, _FORMATS))}", lambda v: isinstance(v, str) and v.lower() in _FORMATS)
 
 
 def _decode_e2m1(nibble):
@@ -95,12 +99,8 @@ def _factors(value, scale, name):
 
 def _operand(value, scale, format, k_pack, is_left, name):
     """An operand decoded, with its scales."""
-    format = str(format).lower()
-    if format not in _FORMATS:
-        raise SemanticError(
-            f"format of the {name} of dot_scaled must be one of {', '.join(_FORMATS)}, found {format!r}"
-        )
-    if not isinstance(value, tensor) or len(value.shape) not in (2, 3):
+    format = format.lower()
+    if len(value.shape) not in (2, 3):
         raise SemanticError(f"{name} of dot_scaled must be a tile of rank 2 or 3, found {describe(value)}")
     wanted = _FORMATS[format]
     if value.dtype != wanted and value.dtype.primitive_bitwidth != wanted.primitive_bitwidth:
@@ -129,7 +129,19 @@ def _chosen(condition, type, yes, no):
     return tensor(op.result, type)
 
 
-@builtin
+@builtin(
+    lhs=k.TILE,
+    lhs_scale=k.TILE | k.NONE,
+    lhs_format=_FORMAT,
+    rhs=k.TILE,
+    rhs_scale=k.TILE | k.NONE,
+    rhs_format=_FORMAT,
+    acc=k.VALUE,
+    fast_math=k.FLAG,
+    lhs_k_pack=k.FLAG,
+    rhs_k_pack=k.FLAG,
+    out_dtype=k.TYPE,
+)
 def dot_scaled(
     lhs,
     lhs_scale,

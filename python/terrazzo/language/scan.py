@@ -4,6 +4,7 @@
 import builtins
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import add, mul
 from .builder import block_of, builtin, current, method
 from .dtypes import type_of
@@ -24,7 +25,7 @@ def scan_tiles(values, axis, fn, reverse, what):
 
 
 @method
-@builtin
+@builtin(input=k.TENSORS, axis=k.AXIS, combine_fn=k.FUNCTION, reverse=k.FLAG)
 def associative_scan(input, axis, combine_fn, reverse=False):
     """All prefixes of a tile, or of several of one shape together, along `axis`, combined by an associative function.
 
@@ -37,14 +38,14 @@ def associative_scan(input, axis, combine_fn, reverse=False):
 
 
 @method
-@builtin
+@builtin(input=k.NUMBER, axis=k.AXIS, reverse=k.FLAG, dtype=k.TYPE)
 def cumsum(input, axis=0, reverse=False, dtype=None):
     """All sums of prefixes along `axis`, in the dtypes of sum; with `reverse`, of suffixes."""
     return scan_tiles([summand(input, dtype, "cumsum")], axis, add, reverse, "cumsum")[0]
 
 
 @method
-@builtin
+@builtin(input=k.NUMBER, axis=k.AXIS, reverse=k.FLAG, dtype=k.TYPE)
 def cumprod(input, axis=0, reverse=False, dtype=None):
     """All products of prefixes along `axis`, in the dtypes of sum; with `reverse`, of suffixes."""
     return scan_tiles([summand(input, dtype, "cumprod")], axis, mul, reverse, "cumprod")[0]
@@ -108,7 +109,7 @@ def _check_extents(tiles, axis):
     return extents[0]
 
 
-@builtin
+@builtin(step=k.FUNCTION, init=k.VALUES, xs=k.TENSORS, axis=k.AXIS, reverse=k.FLAG)
 def recurrence(step, init, xs, axis=0, reverse=False):
     """A sequential scan with a carried state, in exactly this order on every target.
 

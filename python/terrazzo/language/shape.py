@@ -9,6 +9,7 @@ import builtins
 import math
 
 from ..errors import SemanticError
+from . import kinds as k
 from .builder import builtin, current, emit, i32_array, method
 from .dtypes import block_type, type_of
 from .promotion import broadcast_shape, broadcast_together, expand, promote, splat, to_tensor
@@ -31,14 +32,14 @@ def _tile(value, name):
     return value
 
 
-@builtin
+@builtin(input=k.VALUE, other=k.VALUE)
 def broadcast(input, other):
     """`input` repeated to the shape that both operands broadcast to."""
     return broadcast_together([to_tensor(input), to_tensor(other)])[0]
 
 
 @method
-@builtin
+@builtin(input=k.VALUE, shape=k.ANY)
 def broadcast_to(input, *shape):
     """`input` repeated to `shape`: extents of 1, and missing ones on the left, are repeated."""
     return broadcast_shape(
@@ -47,7 +48,7 @@ def broadcast_to(input, *shape):
 
 
 @method
-@builtin
+@builtin(input=k.VALUE, axis=k.STATIC_INTS)
 def expand_dims(input, axis):
     """The tile with new dimensions of extent 1 at `axis`, one position or several, counted in the result."""
     input = to_tensor(input)
@@ -62,14 +63,14 @@ def expand_dims(input, axis):
 
 
 @method
-@builtin
+@builtin(x=k.VALUE, dim=k.STATIC_INTS)
 def unsqueeze(x, dim):
     """The tile with a dimension of extent 1 at `dim`."""
     return expand_dims(x, dim)
 
 
 @method
-@builtin
+@builtin(x=k.TILE, dim=k.AXIS)
 def squeeze(x, dim):
     """The tile without its dimension `dim`, which has the extent 1."""
     x = _tile(x, "squeeze")
@@ -110,7 +111,7 @@ def _infer_extent(value, shape):
 
 
 @method
-@builtin
+@builtin(input=k.VALUE, shape=k.ANY, can_reorder=k.FLAG)
 def reshape(input, *shape, can_reorder=False):
     """The elements in row-major order under another shape; one extent may be -1. `can_reorder` changes nothing."""
     input = to_tensor(input)
@@ -124,21 +125,21 @@ def reshape(input, *shape, can_reorder=False):
 
 
 @method
-@builtin
+@builtin(input=k.VALUE, shape=k.ANY)
 def view(input, *shape):
     """The same as reshape."""
     return reshape(input, *shape)
 
 
 @method
-@builtin
+@builtin(x=k.VALUE, can_reorder=k.FLAG)
 def ravel(x, can_reorder=False):
     """The elements in row-major order as a tile of rank 1."""
     return reshape(x, [to_tensor(x).numel])
 
 
 @method
-@builtin
+@builtin(input=k.VALUE)
 def item(input):
     """The scalar in a tile of one element."""
     input = to_tensor(input)
@@ -156,7 +157,7 @@ def transposed(value, order):
 
 
 @method
-@builtin
+@builtin(input=k.TILE, dims=k.STATIC_INTS)
 def permute(input, *dims):
     """The tile whose dimension i is dimension dims[i] of `input`; `dims` names each dimension once."""
     input = _tile(input, "permute")
@@ -171,7 +172,7 @@ def permute(input, *dims):
 
 
 @method
-@builtin
+@builtin(input=k.TILE, dims=k.STATIC_INTS)
 def trans(input, *dims):
     """The tile with its last two dimensions exchanged, or permuted by `dims`."""
     input = _tile(input, "trans")
@@ -186,7 +187,7 @@ def trans(input, *dims):
 tensor.T = property(trans)
 
 
-@builtin
+@builtin(a=k.VALUE, b=k.VALUE)
 def join(a, b):
     """Two tiles of one shape side by side in a new last dimension of extent 2; two scalars give a tile of shape [2]."""
     if not (isinstance(a, tensor) and isinstance(b, tensor) and a.type == b.type):
@@ -210,7 +211,7 @@ def halves(value):
 
 
 @method
-@builtin
+@builtin(a=k.TILE)
 def split(a):
     """The two tiles that join would make `a` of: its last dimension, of extent 2, taken apart."""
     a = _tile(a, "split")
@@ -221,7 +222,7 @@ def split(a):
     return halves(a)
 
 
-@builtin
+@builtin(a=k.VALUE, b=k.VALUE)
 def interleave(a, b):
     """The elements of two tiles of one shape in turns along the last dimension."""
     joint = join(a, b)
@@ -237,7 +238,7 @@ def concatenated(a, b, axis):
     return tensor(emit("tile.concat", [a.handle, b.handle], type.ir, {"axis": f"{axis} : i32"}), type)
 
 
-@builtin
+@builtin(input=k.TILE, other=k.TILE, can_reorder=k.FLAG, dim=k.AXIS)
 def cat(input, other, can_reorder=False, dim=0):
     """Two tiles one behind the other along `dim`, in order; the other extents are equal. `can_reorder` changes
     nothing.
@@ -261,7 +262,7 @@ def cat(input, other, can_reorder=False, dim=0):
 
 
 @method
-@builtin
+@builtin(x=k.TILE, dim=k.AXIS)
 def flip(x, dim=None):
     """The tile with the order of its elements along `dim` (by default the last dimension) reversed."""
     x = _tile(x, "flip")
@@ -269,7 +270,7 @@ def flip(x, dim=None):
     return tensor(emit("tile.flip", [x.handle], x.type.ir, {"axis": f"{dim} : i32"}), x.type)
 
 
-@builtin
+@builtin(i=k.INTEGER, j=k.INTEGER, size_i=k.INTEGER, size_j=k.INTEGER, size_g=k.INTEGER)
 def swizzle2d(i, j, size_i, size_j, size_g):
     """Row-major indices (i, j) of a size_i x size_j grid renumbered so that groups of size_g rows come one after
     another.

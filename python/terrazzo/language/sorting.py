@@ -9,6 +9,7 @@ what sorts last. NaN counts as the greatest number; the order of equal elements 
 import math
 
 from ..errors import SemanticError
+from . import kinds as k
 from .arithmetic import binary
 from .builder import builtin, emit, method
 from .comparison import compare_same, select
@@ -110,7 +111,7 @@ def _first(rows, count):
 
 
 @method
-@builtin
+@builtin(x=k.tiles(k.NUMBER), dim=k.AXIS, descending=k.FLAG)
 def sort(x, dim=None, descending=False):
     """The elements sorted along `dim`, by default the last dimension."""
     x = to_tensor(x)
@@ -119,7 +120,7 @@ def sort(x, dim=None, descending=False):
 
 
 @method
-@builtin
+@builtin(x=k.tiles(k.NUMBER), k=k.AXIS, dim=k.AXIS, descending=k.FLAG)
 def topk(x, k, dim=None, descending=True):
     """The k greatest elements along `dim` (by default the last dimension) in descending order, or the k least ones."""
     x = to_tensor(x)
@@ -130,7 +131,7 @@ def topk(x, k, dim=None, descending=True):
     return restore(_first(_sorted(rows, bool(descending)), k))
 
 
-@builtin
+@builtin(x=k.tiles(k.NUMBER), dim=k.AXIS, descending=k.FLAG)
 def bitonic_merge(x, dim=None, descending=False):
     """A tile whose elements along `dim` first rise, then fall (or the reverse), sorted; the extent is a power of 2."""
     x = to_tensor(x)
@@ -142,7 +143,7 @@ def bitonic_merge(x, dim=None, descending=False):
 
 
 @method
-@builtin
+@builtin(input=k.tiles(k.INTEGER), num_bins=k.static_int(1, k.INT32_MAX), mask=k.MASK)
 def histogram(input, num_bins, mask=None):
     """How often each of 0, ..., num_bins - 1 occurs in a tile of integers of rank 1, as int32; others do not count."""
     input = to_tensor(input)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What a kernel may ask about the target that it is compiled for; every answer is a constexpr."""
 
+from . import kinds as k
 from .builder import builtin, options
 from .values import constexpr
 
@@ -37,7 +38,7 @@ def is_cpu():
     return constexpr(_split()[0] == "cpu")
 
 
-@builtin
+@builtin(major=k.AXIS, minor=k.AXIS)
 def cuda_capability_geq(major, minor=0):
     """Whether the target is a GPU of NVIDIA of compute capability major.minor or above."""
     kind, chip = _split()

@@ -7,9 +7,11 @@ none of the functions that work on tensors.
 """
 
 import builtins
+import enum
 import operator
+import types
 
-from ..errors import SemanticError
+from ..errors import CompileError, SemanticError
 from .dtypes import block_type, dtype, pointer_type
 
 
@@ -47,7 +49,8 @@ class constexpr_type:
 class constexpr:
     """A value known at compile time. Operators on two of them follow Python and give another one.
 
-    As an annotation it marks parameters that are fixed when a kernel is compiled.
+    As an annotation it marks parameters that are fixed when a kernel is compiled. Its methods `to`, `logical_and` and
+    `logical_or` are added where those functions are.
     """
 
     def __init__(self, value):
@@ -59,20 +62,6 @@ class constexpr:
     def type(self):
         """A type that holds the value."""
         return constexpr_type(self.value)
-
-    def to(self, dtype, fp_downcast_rounding=None, bitcast=False):
-        """The value as a run-time scalar of `dtype`."""
-        from .cast import cast
-
-        return cast(self, dtype, fp_downcast_rounding, bitcast)
-
-    def logical_and(self, other):
-        """Python's `and` of two values."""
-        return constexpr(self.value and unwrap(other))
-
-    def logical_or(self, other):
-        """Python's `or` of two values."""
-        return constexpr(self.value or unwrap(other))
 
     def __bool__(self):
         return bool(self.value)
@@ -126,10 +115,15 @@ def _fold(fn, reflected):
         other = unwrap(other)
         if isinstance(other, tensor):
             return NotImplemented
+        left, right = (other, self.value) if reflected else (self.value, other)
         try:
-            return constexpr(fn(other, self.value) if reflected else fn(self.value, other))
-        except (TypeError, ZeroDivisionError, OverflowError, ValueError) as error:
-            raise SemanticError(f"{error} (compile-time values {self.value!r} and {other!r})") from None
+            return constexpr(fn(left, right))
+        except TypeError:  # Python's words are about its own classes
+            raise SemanticError(
+                f"operator {_SYMBOLS[fn]} does not take the compile-time values {show(left)} and {show(right)}"
+            ) from None
+        except (ArithmeticError, ValueError, MemoryError) as error:
+            raise SemanticError(f"{error} (compile-time values {show(left)} and {show(right)})") from None
 
     return method
 
@@ -148,10 +142,13 @@ _BINARY = {
     "lshift": operator.lshift,
     "rshift": operator.rshift,
 }
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_SYMBOLS = dict(zip(_BINARY.values(), ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>"), strict=True))
+_SYMBOLS |= dict(zip((getattr(operator, n) for n in _COMPARISONS), ("==", "!=", "<", "<=", ">", ">="), strict=True))
 for _name, _fn in _BINARY.items():
     setattr(constexpr, f"__{_name}__", _fold(_fn, False))
     setattr(constexpr, f"__r{_name}__", _fold(_fn, True))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+for _name in _COMPARISONS:
     setattr(constexpr, f"__{_name}__", _fold(getattr(operator, _name), False))
 constexpr.__neg__ = lambda self: constexpr(-self.value)
 constexpr.__pos__ = lambda self: constexpr(+self.value)
@@ -163,11 +160,21 @@ def constexpr_function(fn):
     """Marks a Python function that kernels may call with compile-time values; it runs when the kernel is compiled."""
     import functools
 
+    from .builder import active
+
     @functools.wraps(fn)
     def wrapper(*args, **kwargs):
         for key in ("_semantic", "_builder", "_generator"):
             kwargs.pop(key, None)
-        result = fn(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in kwargs.items()})
+        try:
+            result = fn(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in kwargs.items()})
+        except CompileError:
+            raise
+        except Exception as error:
+            if not active():
+                raise
+            # The user's own, at the line of the call.
+            raise SemanticError(f"{fn.__name__}() raises {type(error).__name__}: {error}") from error
         return result if isinstance(result, (constexpr, tensor)) or result is None else constexpr(result)
 
     wrapper.__tl_builtin__ = True
@@ -327,14 +334,54 @@ class slice:
         return builtins.slice(unwrap(self.start), unwrap(self.stop), unwrap(self.step))
 
 
+_LONGEST = 60  # characters of a constant in a message
+
+
+def show(value):
+    """A compile-time value as messages show it: as Python writes it where that is short, else what it is."""
+    value = unwrap(value)
+    if isinstance(value, enum.Enum):
+        return str(value)
+    if isinstance(value, int) and abs(value) >= 1 << 128:
+        return f"an integer of {value.bit_length()} bits"
+    if value is None or value is Ellipsis or isinstance(value, (bool, int, float, complex, str, bytes)):
+        text = "..." if value is Ellipsis else repr(value[:_LONGEST] if isinstance(value, (str, bytes)) else value)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...{text[-1]}"
+    if isinstance(value, (builtins.tuple, list)):
+        shown = [show(v) for v in value[:6]] + ["..."] * (len(value) > 6)
+        inner = ", ".join(shown) + ("," if len(value) == 1 and isinstance(value, builtins.tuple) else "")
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    return describe(value)
+
+
 def describe(value):
-    """How messages name a value: its type, or the constant itself."""
+    """How messages name a value: its type, or the constant itself with its class; never an address."""
     value = unwrap(value)
     if isinstance(value, tensor):
         return f"a pointer ({value.type})" if value.dtype.is_ptr() and not value.shape else str(value.type)
     if isinstance(value, dtype):
         return f"the type {value}"
-    return f"{value!r} ({type(value).__name__})"
+    if value is None or value is Ellipsis:
+        return show(value)
+    if isinstance(value, enum.Enum) or type(value) in (bool, int, float, complex, str, bytes, builtins.tuple, list):
+        text = show(value)
+        return text if text.startswith("an integer") else f"{text} ({type(value).__name__})"
+    if isinstance(value, builtins.tuple):
+        return show(builtins.tuple(value))
+    return _describe_object(value)
+
+
+def _describe_object(value):
+    name = getattr(value, "__name__", None)
+    if isinstance(value, type):
+        return f"the class {name}"
+    if isinstance(value, types.ModuleType):
+        return f"the module {name}"
+    if hasattr(value, "flatten") and hasattr(value, "unflatten"):
+        return f"a {type(value).__name__.replace('_', ' ')} of {value.type}"
+    if isinstance(name, str):  # functions of kernels, too, which are called by inlining them
+        return "a lambda" if name == "<lambda>" else f"the function {name}"
+    return f"an object of the class {type(value).__name__}"
 
 
 def static_int(value, what):
@@ -344,7 +391,7 @@ def static_int(value, what):
         raise SemanticError(
             f"{what} must be known at compile time, found a run-time {value.type}; declare it tl.constexpr"
         )
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise SemanticError(f"{what} must be an integer, found {describe(value)}")
     return operator.index(value)
 
@@ -352,7 +399,7 @@ def static_int(value, what):
 def static_shape(shape, what="shape"):
     """The ints of a compile-time shape, each 1 at least; a lone int is a shape of rank 1."""
     shape = unwrap(shape)
-    if isinstance(shape, tensor) or hasattr(shape, "__index__"):
+    if isinstance(shape, tensor) or hasattr(type(shape), "__index__"):
         shape = (shape,)
     if not isinstance(shape, (list, builtins.tuple)):
         raise SemanticError(f"{what} must be a tuple of compile-time integers, found {describe(shape)}")

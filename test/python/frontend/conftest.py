@@ -3,7 +3,9 @@
 
 import itertools
 import linecache
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 import terrazzo as tz
@@ -11,6 +13,7 @@ import terrazzo.language as tl
 from terrazzo import frontend
 from terrazzo.specialize import type_from_text
 
+sys.path.insert(0, str(Path(__file__).parent))
 _numbers = itertools.count()
 
 

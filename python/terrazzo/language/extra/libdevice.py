@@ -8,6 +8,7 @@ name exist for round to nearest even, and for conversions to integers.
 import builtins
 
 from ...errors import SemanticError
+from .. import kinds as k
 from ..arithmetic import binary, mod
 from ..builder import builtin
 from ..cast import bitcast_to, cast_to, unary
@@ -66,7 +67,7 @@ fast_expf, fast_logf, fast_log2f, fast_log10f = exp, log, log2, log10
 fast_dividef, fast_powf, fma_rn, rsqrt_rn = fdiv, pow, fma, rsqrt
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def exp10(x):
     """10 to the power of x."""
     return in_float32(lambda v: exp2(v * 3.321928094887362), float_operand(x, "exp10"))
@@ -75,7 +76,7 @@ def exp10(x):
 fast_exp10f = exp10
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def hypot(x, y):
     """sqrt(x * x + y * y), without overflow in between."""
     (a, b), dtype = promote([x, y])
@@ -87,31 +88,31 @@ def hypot(x, y):
     return select(compare_same("eq", high, infinite), high, length)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def rhypot(x, y):
     """1 / hypot(x, y)."""
     return 1.0 / hypot(x, y)
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def rcbrt(x):
     """1 / cbrt(x)."""
     return 1.0 / cbrt(x)
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def normcdf(x):
     """The cumulative distribution of the standard normal distribution."""
     return erfc(float_operand(x, "normcdf") * -0.7071067811865476) * 0.5
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def sinpi(x):
     """sin(pi * x)."""
     return sin(_half_turns(x) * 3.141592653589793)
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def cospi(x):
     """cos(pi * x)."""
     return cos(_half_turns(x) * 3.141592653589793)
@@ -122,25 +123,23 @@ def _half_turns(x):
     return mod(float_operand(x, "sinpi"), 2.0)
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def saturatef(x):
     """x limited to [0, 1]; a NaN gives 0."""
     return minimum(maximum(x, 0.0), 1.0)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def fdim(x, y):
     """x - y where that is positive, else 0."""
     difference = to_tensor(x) - y
     return where(difference <= 0.0, 0.0, difference)
 
 
-@builtin
+@builtin(x=k.FLOAT, n=k.INTEGER)
 def ldexp(x, n):
     """x * 2 ** n for an integer n, in two steps so that subnormal results and great n are right."""
     x, n = float_operand(x, "ldexp"), to_tensor(n)
-    if not n.dtype.is_int():
-        raise SemanticError(f"ldexp takes an integer as its second operand, found {describe(n)}")
     dtype = float64 if x.dtype == float64 else float32
     half = n >> 1
     result = cast_to(x, dtype) * exp2(cast_to(half, dtype)) * exp2(cast_to(n - half, dtype))
@@ -150,7 +149,7 @@ def ldexp(x, n):
 scalbn = ldexp
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def isnan(x):
     """Whether x is a NaN, as int1."""
     x = float_operand(x, "isnan")
@@ -162,13 +161,13 @@ def _magnitude(x, predicate, name):
     return compare_same(predicate, x, splat(constant(builtins.float("inf"), x.dtype), x.shape))
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def isinf(x):
     """Whether x is an infinity, as int1."""
     return _magnitude(x, "eq", "isinf")
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def isfinited(x):
     """Whether x is neither an infinity nor a NaN, as int1."""
     return _magnitude(x, "lt", "isfinited")
@@ -184,7 +183,7 @@ def _integer_of(x):
     return bitcast_to(x, get_int_dtype(x.dtype.primitive_bitwidth, True))
 
 
-@builtin
+@builtin(x=k.FLOAT)
 def signbit(x):
     """The sign bit of a float, as int1."""
     return _integer_of(float_operand(x, "signbit")) < 0
@@ -192,7 +191,7 @@ def signbit(x):
 
 def _reinterpret(name, source, target):
 
-    @builtin
+    @builtin(x=k.NUMBER)
     def fn(x):
         x = to_tensor(x)
         if x.dtype.primitive_bitwidth != target.primitive_bitwidth:
@@ -213,11 +212,9 @@ double_as_longlong = _reinterpret("double_as_longlong", float64, int64)
 
 def _int_unary(name, op, doc):
 
-    @builtin
+    @builtin(x=k.INTEGER)
     def fn(x):
         x = to_tensor(x)
-        if not x.dtype.is_int():
-            raise SemanticError(f"{name} takes integers, found {describe(x)}")
         return cast_to(unary(op, x, x.dtype), int32)
 
     fn.__name__, fn.__doc__ = name, doc
@@ -229,13 +226,13 @@ popc = _int_unary("popc", "math.ctpop", "How many bits are 1, as int32.")
 _trailing = _int_unary("ffs", "math.cttz", "How many zero bits trail, as int32.")
 
 
-@builtin
+@builtin(x=k.INTEGER)
 def ffs(x):
     """The place of the lowest bit that is 1, counted from 1, or 0 if there is none; int32."""
     return where(to_tensor(x) == 0, 0, _trailing(x) + 1)
 
 
-@builtin
+@builtin(x=k.INTEGER, y=k.INTEGER)
 def mulhi(x, y):
     """The upper half of the product of two integers of 32 bits."""
     (a, b), dtype = promote([x, y])
@@ -246,21 +243,21 @@ def mulhi(x, y):
     return cast_to((cast_to(a, int64) * cast_to(b, int64)) >> 32, dtype)
 
 
-@builtin
+@builtin(x=k.INTEGER, y=k.INTEGER)
 def hadd(x, y):
     """The mean of two integers, rounded down, without overflow."""
     (a, b), _ = promote([x, y])
     return (a & b) + ((a ^ b) >> 1)
 
 
-@builtin
+@builtin(x=k.INTEGER, y=k.INTEGER)
 def rhadd(x, y):
     """The mean of two integers, rounded up, without overflow."""
     (a, b), _ = promote([x, y])
     return (a | b) - ((a ^ b) >> 1)
 
 
-@builtin
+@builtin(x=k.INTEGER)
 def brev(x):
     """The bits of an integer in reverse order."""
     x = to_tensor(x)
@@ -275,13 +272,13 @@ def brev(x):
     return bitcast_to(unsigned, dtype)
 
 
-def _to_integer(rounding, dtype):
+def _to_integer(name, rounding, dtype):
 
-    @builtin
+    @builtin(x=k.FLOAT)
     def fn(x):
-        return cast_to(rounding(float_operand(x, "conversion to an integer")), dtype)
+        return cast_to(rounding(x), dtype)
 
-    fn.__doc__ = f"A float as {dtype}, rounded as the name says."
+    fn.__name__, fn.__doc__ = name, f"A float as {dtype}, rounded as the name says."
     return fn
 
 
@@ -292,51 +289,51 @@ def _add_conversions():
     roundings = {"rn": rint, "rz": trunc, "rd": floor, "ru": ceil}
     for short, dtype in integers.items():
         for suffix, rounding in roundings.items():
-            fn = _to_integer(rounding, dtype)
             for source in ("float", "double"):
-                names[f"{source}2{short}_{suffix}"] = fn
+                name = f"{source}2{short}_{suffix}"
+                names[name] = _to_integer(name, rounding, dtype)
         for target, to in (("float", float32), ("double", float64)):
-            names[f"{short}2{target}_rn"] = _convert_to(to)
-    names["double2float_rn"] = _convert_to(float32)
-    names["llrint"] = _to_integer(rint, int64)
-    names["llround"] = _to_integer(round, int64)
+            names[f"{short}2{target}_rn"] = _convert_to(f"{short}2{target}_rn", to)
+    names["double2float_rn"] = _convert_to("double2float_rn", float32)
+    names["llrint"] = _to_integer("llrint", rint, int64)
+    names["llround"] = _to_integer("llround", round, int64)
 
 
-def _convert_to(dtype):
+def _convert_to(name, dtype):
 
-    @builtin
+    @builtin(x=k.NUMBER)
     def fn(x):
         return cast_to(to_tensor(x), dtype)
 
-    fn.__doc__ = f"A number as {dtype}, rounded to nearest even."
+    fn.__name__, fn.__doc__ = name, f"A number as {dtype}, rounded to nearest even."
     return fn
 
 
 _add_conversions()
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def add_rn(x, y):
     """x + y of floats, not fused with anything."""
     (a, b), _ = promote([x, y])
     return binary("arith.addf", float_operand(a, "add_rn"), b)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def sub_rn(x, y):
     """x - y of floats, not fused with anything."""
     (a, b), _ = promote([x, y])
     return binary("arith.subf", float_operand(a, "sub_rn"), b)
 
 
-@builtin
+@builtin(x=k.NUMBER, y=k.NUMBER)
 def mul_rn(x, y):
     """x * y of floats, not fused with anything."""
     (a, b), _ = promote([x, y])
     return binary("arith.mulf", float_operand(a, "mul_rn"), b)
 
 
-@builtin
+@builtin(x=k.NUMBER)
 def rcp_rn(x):
     """1 / x of floats, correctly rounded."""
     return div_rn(1.0, x)
