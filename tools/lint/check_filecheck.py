@@ -80,6 +80,13 @@ def _misspelt(directive: str, prefixes: set[str]) -> str | None:
     return close[0] if close else None
 
 
+def directive_of(line: str) -> str | None:
+    """The directive that a line of a test is, as `CHECK-NEXT`."""
+    comment = _COMMENT.match(line)
+    directive = _DIRECTIVE.match(comment.group(1)) if comment else None
+    return None if directive is None or directive.group(1) in _OTHER else directive.group(1)
+
+
 def check_file(path: Path, name: str) -> Iterator[Finding]:
     """The findings in one test file."""
     lines = path.read_text().splitlines()
@@ -94,11 +101,9 @@ def check_file(path: Path, name: str) -> Iterator[Finding]:
         prefixes |= _prefixes(command)
     used: set[str] = set()
     for number, line in enumerate(lines, 1):
-        comment = _COMMENT.match(line)
-        directive = _DIRECTIVE.match(comment.group(1)) if comment else None
-        if directive is None or directive.group(1) in _OTHER:
+        word = directive_of(line)
+        if word is None:
             continue
-        word = directive.group(1)
         base = _base(word)
         if word in prefixes or base in prefixes:
             used.add(base if base in prefixes else word)

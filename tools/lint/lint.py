@@ -52,6 +52,7 @@ def lints(build: Path, jobs: int) -> list[Lint]:
         Lint("codespell", [str(VENV / "codespell"), *map(str, files(ROOT))], files(ROOT)),
         Lint("layers", [*own, str(here / "check_layers.py")]),
         Lint("filecheck", [*own, str(here / "check_filecheck.py")]),
+        Lint("tests", [*own, str(here / "check_tests.py")]),
         Lint("text", [*own, str(here / "check_text.py")]),
     ]
 

@@ -25,6 +25,7 @@ func.func @loop(%x: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
   return
 }
 
+// What a branch or a loop yields is a value for each register of the tile.
 // CHECK-LABEL: func.func @branches(
 // CHECK:         scf.if %{{.*}} -> (i32, i32)
 // CHECK:           scf.yield %{{.*}}, %{{.*}} : i32, i32

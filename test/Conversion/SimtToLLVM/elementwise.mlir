@@ -67,6 +67,7 @@ func.func @shared(%x: !tile.ptr<f32>, %y: f32) attributes {tile.kernel} {
   return
 }
 
+// The same for all threads: nothing to take apart. How NaN passes is in the name of the op.
 // CHECK-LABEL: func.func @scalars(
 // CHECK:         llvm.intr.assume
 // CHECK:         arith.maxnumf

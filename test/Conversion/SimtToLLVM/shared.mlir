@@ -87,6 +87,7 @@ func.func @dot(%x: !tile.ptr<f32>, %y: f32) attributes {tile.kernel} {
   return
 }
 
+// An index out of range reads nothing, and counts nothing.
 // CHECK-LABEL: func.func @gather_count(
 // CHECK:         %[[WITHIN:.*]] = arith.cmpi ult
 // CHECK:         simt.thread_load %{{.*}} mask %[[WITHIN]] : <3> -> i32

@@ -21,6 +21,7 @@ func.func @creation(%x: f32, %p: !tile.ptr<f32>) -> tensor<4xi32> {
   return %a : tensor<4xi32>
 }
 
+// What gives the same elements another shape; no rank at all is one.
 // CHECK-LABEL: @shape
 // CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<2x3xf32>
 func.func @shape(%x: tensor<4xf32>, %y: tensor<2x3xf32>, %one: tensor<1xf32>) {
@@ -39,6 +40,7 @@ func.func @shape(%x: tensor<4xf32>, %y: tensor<2x3xf32>, %one: tensor<1xf32>) {
   return
 }
 
+// What takes tiles apart and puts them together. Dropped dimensions leave the type.
 // CHECK-LABEL: @pieces
 // CHECK-SAME:    %[[X:.*]]: tensor<4x2xf32>, %[[Y:.*]]: tensor<4x3xf32>, %[[I:.*]]: i32, %[[S:.*]]: f32
 func.func @pieces(%x: tensor<4x2xf32>, %y: tensor<4x3xf32>, %i: i32, %s: f32, %at: tensor<8x2xi32>) {
@@ -61,6 +63,7 @@ func.func @pieces(%x: tensor<4x2xf32>, %y: tensor<4x3xf32>, %i: i32, %s: f32, %a
   return
 }
 
+// Addresses, and what is known of them; a pointer to a pointer is a type.
 // CHECK-LABEL: @pointers
 // CHECK-SAME:    %[[P:.*]]: !tile.ptr<f32>, %[[T:.*]]: tensor<4x!tile.ptr<f32>>
 func.func @pointers(%p: !tile.ptr<f32>, %t: tensor<4x!tile.ptr<f32>>, %i: i64, %o: tensor<4xi32>, %b: i1) {
@@ -83,6 +86,7 @@ func.func @pointers(%p: !tile.ptr<f32>, %t: tensor<4x!tile.ptr<f32>>, %i: i64, %
   return
 }
 
+// Accesses with each of their optional parts.
 // CHECK-LABEL: @memory
 // CHECK-SAME:    %[[P:.*]]: !tile.ptr<f32>, %[[T:.*]]: tensor<4x!tile.ptr<f32>>, %[[M:.*]]: tensor<4xi1>, %[[V:.*]]: tensor<4xf32>
 func.func @memory(%p: !tile.ptr<f32>, %t: tensor<4x!tile.ptr<f32>>, %m: tensor<4xi1>, %v: tensor<4xf32>) {
@@ -150,6 +154,7 @@ func.func @regions(%x: tensor<4x8xf32>, %i: tensor<8xf32>) {
   return
 }
 
+// What belongs to no family; each optional part is printed.
 // CHECK-LABEL: @other
 func.func @other(%i: tensor<8xi32>, %m: tensor<8xi1>, %x: f32) {
   // CHECK: tile.histogram %{{.*}} mask %{{.*}} : tensor<8xi1>, 4 : tensor<8xi32> -> tensor<4xi32>

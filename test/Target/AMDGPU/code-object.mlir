@@ -12,8 +12,7 @@
 // REDEFINE: %{chip} = gfx1201
 // RUN: %{read} | FileCheck %s --check-prefixes=CHECK,GFX1201
 
-// A shared object of version 5 with the kernel, its descriptor, and what a driver must know of it: the arguments with the hidden ones, no fixed
-// LDS (all of it is given at launch), the size of the work-group.
+// A shared object of version 5, for the chip.
 // CHECK: ABI Version: 3
 // CHECK: Type: DYN
 // GFX90A: gfx90a
@@ -21,24 +20,34 @@
 // GFX950: gfx950
 // GFX1100: gfx1100
 // GFX1201: gfx1201
+
+// What a driver looks up: the kernel, and its descriptor.
 // CHECK-DAG: FUNC GLOBAL PROTECTED {{[0-9]+}} kernel
 // CHECK-DAG: OBJECT GLOBAL DEFAULT {{[0-9]+}} kernel.kd
+
+// The arguments lie one after the other, the hidden ones behind those of the kernel.
 // CHECK: .args:
 // CHECK-NEXT: - .address_space: global
 // CHECK-NEXT: .offset: 0
-// CHECK-NEXT: .size: 8
+// CHECK-NEXT: .size: [[POINTER:8]]
 // CHECK-NEXT: .value_kind: global_buffer
-// CHECK: .offset: 8
+// CHECK: .offset: [[POINTER]]
 // CHECK-NEXT: .size: 4
 // CHECK-NEXT: .value_kind: by_value
 // CHECK: .value_kind: hidden_block_count_x
+
+// No fixed LDS: all of it is given at launch.
 // CHECK: .group_segment_fixed_size: 0
+
+// Two warps, of 64 lanes or of 32.
 // CHECK: .reqd_workgroup_size:
 // GFX90A-NEXT: - 128
 // GFX942-NEXT: - 128
 // GFX950-NEXT: - 128
 // GFX1100-NEXT: - 64
 // GFX1201-NEXT: - 64
+
+// Its descriptor, and registers enough for all.
 // CHECK: .symbol: kernel.kd
 // CHECK: .vgpr_spill_count: 0
 // GFX90A: .wavefront_size: 64

@@ -3,108 +3,23 @@
 // REDEFINE: %{chip} = sm_90a
 // RUN: %{emit} | FileCheck %s
 
-// All exclusive-or masks, then any lane.
+// The mask of an exclusive-or is an operand of the instruction, so three stand for all; then any lane.
 // CHECK-LABEL: .visible .entry kernel(
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 1, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 2, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 3, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 4, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 5, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 6, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 7, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 8, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 9, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 10, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 11, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 12, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 13, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 14, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 15, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 16, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 17, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 18, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 19, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 20, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 21, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 22, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 23, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 24, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 25, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 26, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 27, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 28, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 29, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 30, 31, -1;
-// CHECK: shfl.sync.bfly.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, 31, 31, -1;
-// CHECK: shfl.sync.idx.b32 %r{{[0-9]+}}, %r{{[0-9]+}}, %r{{[0-9]+}}, 31, -1;
+// CHECK: shfl.sync.bfly.b32 %r[[A:[0-9]+]], %r[[V:[0-9]+]], 1, 31, -1;
+// CHECK: add.s32 %r[[SUM:[0-9]+]], %r[[A]], %r[[V]];
+// CHECK: shfl.sync.bfly.b32 %r[[B:[0-9]+]], %r[[SUM]], 22, 31, -1;
+// CHECK: shfl.sync.bfly.b32 %r[[C:[0-9]+]], %r[[B]], 31, 31, -1;
+// CHECK: shfl.sync.idx.b32 %r{{[0-9]+}}, %r[[C]], %r{{[0-9]+}}, 31, -1;
 module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32} {
   func.func @kernel(%x: !llvm.ptr<1>, %l: i32) {
     %t = simt.thread_id
     %p = llvm.getelementptr %x[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
     %v = simt.thread_load %p : !llvm.ptr<1> -> i32
-    %s1 = simt.shuffle_xor %v, 1
-    %a1 = arith.addi %s1, %v : i32
-    %s2 = simt.shuffle_xor %a1, 2
-    %a2 = arith.addi %s2, %a1 : i32
-    %s3 = simt.shuffle_xor %a2, 3
-    %a3 = arith.addi %s3, %a2 : i32
-    %s4 = simt.shuffle_xor %a3, 4
-    %a4 = arith.addi %s4, %a3 : i32
-    %s5 = simt.shuffle_xor %a4, 5
-    %a5 = arith.addi %s5, %a4 : i32
-    %s6 = simt.shuffle_xor %a5, 6
-    %a6 = arith.addi %s6, %a5 : i32
-    %s7 = simt.shuffle_xor %a6, 7
-    %a7 = arith.addi %s7, %a6 : i32
-    %s8 = simt.shuffle_xor %a7, 8
-    %a8 = arith.addi %s8, %a7 : i32
-    %s9 = simt.shuffle_xor %a8, 9
-    %a9 = arith.addi %s9, %a8 : i32
-    %s10 = simt.shuffle_xor %a9, 10
-    %a10 = arith.addi %s10, %a9 : i32
-    %s11 = simt.shuffle_xor %a10, 11
-    %a11 = arith.addi %s11, %a10 : i32
-    %s12 = simt.shuffle_xor %a11, 12
-    %a12 = arith.addi %s12, %a11 : i32
-    %s13 = simt.shuffle_xor %a12, 13
-    %a13 = arith.addi %s13, %a12 : i32
-    %s14 = simt.shuffle_xor %a13, 14
-    %a14 = arith.addi %s14, %a13 : i32
-    %s15 = simt.shuffle_xor %a14, 15
-    %a15 = arith.addi %s15, %a14 : i32
-    %s16 = simt.shuffle_xor %a15, 16
-    %a16 = arith.addi %s16, %a15 : i32
-    %s17 = simt.shuffle_xor %a16, 17
-    %a17 = arith.addi %s17, %a16 : i32
-    %s18 = simt.shuffle_xor %a17, 18
-    %a18 = arith.addi %s18, %a17 : i32
-    %s19 = simt.shuffle_xor %a18, 19
-    %a19 = arith.addi %s19, %a18 : i32
-    %s20 = simt.shuffle_xor %a19, 20
-    %a20 = arith.addi %s20, %a19 : i32
-    %s21 = simt.shuffle_xor %a20, 21
-    %a21 = arith.addi %s21, %a20 : i32
-    %s22 = simt.shuffle_xor %a21, 22
-    %a22 = arith.addi %s22, %a21 : i32
-    %s23 = simt.shuffle_xor %a22, 23
-    %a23 = arith.addi %s23, %a22 : i32
-    %s24 = simt.shuffle_xor %a23, 24
-    %a24 = arith.addi %s24, %a23 : i32
-    %s25 = simt.shuffle_xor %a24, 25
-    %a25 = arith.addi %s25, %a24 : i32
-    %s26 = simt.shuffle_xor %a25, 26
-    %a26 = arith.addi %s26, %a25 : i32
-    %s27 = simt.shuffle_xor %a26, 27
-    %a27 = arith.addi %s27, %a26 : i32
-    %s28 = simt.shuffle_xor %a27, 28
-    %a28 = arith.addi %s28, %a27 : i32
-    %s29 = simt.shuffle_xor %a28, 29
-    %a29 = arith.addi %s29, %a28 : i32
-    %s30 = simt.shuffle_xor %a29, 30
-    %a30 = arith.addi %s30, %a29 : i32
-    %s31 = simt.shuffle_xor %a30, 31
-    %a31 = arith.addi %s31, %a30 : i32
-    %z = simt.shuffle_index %a31, %l
+    %a = simt.shuffle_xor %v, 1
+    %sum = arith.addi %a, %v : i32
+    %b = simt.shuffle_xor %sum, 22
+    %c = simt.shuffle_xor %b, 31
+    %z = simt.shuffle_index %c, %l
     simt.thread_store %p, %z : !llvm.ptr<1>, i32
     return
   }

@@ -3,6 +3,7 @@
 
 import linecache
 import os
+import pty
 import subprocess
 import sys
 import textwrap
@@ -107,7 +108,6 @@ def test_program_from_standard_input(tmp_path):
 
 def test_interactive(tmp_path):
     """What is typed at a prompt comes back from readline's history."""
-    pty = pytest.importorskip("pty")
     env = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), TERRAZZO_CACHE_DIR="", HOME=str(tmp_path), TERM="dumb")
     typed = LAUNCH.replace("\nimport numpy", "\n\nimport numpy").strip() + "\nexit()\n"
     pid, fd = pty.fork()

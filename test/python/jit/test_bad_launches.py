@@ -187,8 +187,9 @@ def test_read_only_array_that_is_stored_to():
 
 
 def test_read_only_array_that_is_loaded_from():
-    y = x()
+    y = x() + 1
     copy[ONE](read_only(), y, BLOCK=16)
+    assert y[:16].tolist() == read_only()[:16].tolist()
 
 
 def test_grid_function_may_fail():

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import terrazzo as tz
 import terrazzo.language as tl
-
-torch = pytest.importorskip("torch")
+import torch
 
 
 @tz.jit

@@ -2,6 +2,7 @@
 """Python's view of the runtime. What the runtime does is tested in C++ (test/unit/Runtime); here, that it arrives."""
 
 import ctypes
+import signal
 import threading
 
 import pytest
@@ -148,5 +149,8 @@ def test_errors_belong_to_their_thread():
 
 
 def test_interrupt_handler_can_be_installed_again():
+    """It must not take itself for the handler before it, which it passes the signal on to: Python's."""
     runtime.install_interrupt_handler()
     runtime.install_interrupt_handler()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

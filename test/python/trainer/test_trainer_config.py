@@ -35,7 +35,9 @@ def test_written_config_is_a_recipe(tmp_path: Path):
 
 @pytest.mark.parametrize("name", presets.PRESETS)
 def test_presets_are_valid(name: str):
-    configuration.load(presets.get(name))
+    config = configuration.flatten(configuration.to_dict(configuration.load(presets.get(name))))
+    wanted = configuration.flatten(presets.get(name))
+    assert {key: config[key] for key in wanted} == wanted
 
 
 @pytest.mark.parametrize(

@@ -235,24 +235,26 @@ TEST_P(Dot, programsOnThreads) {
 
 TEST_P(Dot, anyNumbers) { check({48, 40, 200}, "bf16", false); }
 
+/// The emulator counts; a processor with AMX does not, and shows its values.
+void expectCount(const AmxHost &host, AmxOp op, uint64_t expected) {
+  if (host.emulator)
+    EXPECT_EQ(host.emulator->count(op), expected);
+}
+
 TEST_P(Dot, takesTheInstructionsOfTheChip) {
-  if (!host.emulator)
-    GTEST_SKIP() << "this processor has AMX and counts nothing";
   uint64_t expected = GetParam().isTiles ? 3 * 2 * 3 * 2 : 0;
   check({32, 48, 64}, "bf16");
-  EXPECT_EQ(host.emulator->count(AmxOp::Tdpbf16ps), expected);
+  expectCount(host, AmxOp::Tdpbf16ps, expected);
   check({32, 48, 128}, "i8");
-  EXPECT_EQ(host.emulator->count(AmxOp::Tdpbssd), expected);
+  expectCount(host, AmxOp::Tdpbssd, expected);
   check({32, 48, 128}, "ui8");
-  EXPECT_EQ(host.emulator->count(AmxOp::Tdpbuud), expected);
+  expectCount(host, AmxOp::Tdpbuud, expected);
   // Of 32x48 sums, 2x2 and 2x1 tiles: loaded once, multiplied twice, stored.
-  EXPECT_EQ(host.emulator->count(AmxOp::Tilestored), 3 * expected / 2);
+  expectCount(host, AmxOp::Tilestored, 3 * expected / 2);
 }
 
 TEST(AmxRelease, byProgramsThatFail) {
   AmxHost host;
-  if (!host.emulator)
-    GTEST_SKIP() << "this processor has AMX and counts nothing";
   std::string text = dotKernel({16, 16, 32}, "bf16");
   text.replace(text.find("  return"), 0,
                "  %no = arith.constant false\n"
@@ -265,8 +267,8 @@ TEST(AmxRelease, byProgramsThatFail) {
   int32_t steps = 3;
   void *args[] = {&xs, &ys, &zs, &steps};
   EXPECT_THROW(kernel->launch({}, nullptr, args, 4), Error);
-  EXPECT_EQ(host.emulator->count(AmxOp::Ldtilecfg), 1u);
-  EXPECT_EQ(host.emulator->count(AmxOp::Tilerelease), 1u);
+  expectCount(host, AmxOp::Ldtilecfg, 1);
+  expectCount(host, AmxOp::Tilerelease, 1);
 }
 
 TEST(AmxPermission, refusal) {
@@ -289,8 +291,6 @@ TEST(AmxPermission, refusal) {
 
 TEST(AmxPermission, missingFeatures) {
   AmxHost host;
-  if (!host.emulator)
-    GTEST_SKIP() << "this processor has AMX";
   cpuHost().hasFeature = [](std::string_view feature) {
     return !feature.starts_with("amx-");
   };
