@@ -80,8 +80,14 @@ static bool isFunction(PyObject *object, PyObject *parts) {
          same(function->func_kwdefaults, 2);
 }
 
+/// Reads the slot by its descriptor: __getattribute__ of a user is not run.
 static bool hasSlot(const Guard &guard) {
-  PyObject *now = PyObject_GetAttr(guard.holder, guard.name);
+  PyTypeObject *type = Py_TYPE(guard.holder);
+  PyObject *slot = _PyType_Lookup(type, guard.name);
+  if (!slot || Py_TYPE(slot) != &PyMemberDescr_Type)
+    return false;
+  PyObject *now = Py_TYPE(slot)->tp_descr_get(
+      slot, guard.holder, reinterpret_cast<PyObject *>(type));
   PyErr_Clear(); // a slot that is empty is a missing value
   Py_XDECREF(now);
   return now == guard.value;

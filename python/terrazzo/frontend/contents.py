@@ -112,14 +112,14 @@ class Contents:
 
     def _function(self, path, value):
         module = value.__globals__.get("__name__") or ""
-        if trust.version_of(module) is not None:
+        if trust.code_version_of(module) is not None:
             self._known("function", module, value.__qualname__)
             # A wrapper of ours holds the function of a user that it wraps.
             for held in parts_of(value):
                 if callable(held):
                     self.value(path, held)
-        elif trust.is_python(module):
-            self._hide(path, value, f"a function of the module '{module}'", True)
+        elif trust.is_python(module) or trust.top(module) in trust.VERSIONED:
+            self._hide(path, value, f"a function of the module '{module}' that may see more than its arguments", True)
         else:
             self._node(path, value, is_code=True)
 
@@ -154,15 +154,14 @@ class Contents:
 
     def _builtin(self, path, value):
         holder = getattr(value, "__self__", None)
-        if isinstance(holder, types.ModuleType) or holder is None:
-            owner = getattr(value, "__objclass__", None)
-            module = (owner or value).__module__ if owner is not None else (value.__module__ or "builtins")
-            if value in references.WORLDLY or trust.version_of(module) is None:
-                self._hide(
-                    path, value, f"a function of the module '{module}' that may see more than its arguments", True
-                )
-                return
-            self._known("builtin", module, value.__qualname__)
+        if isinstance(holder, (types.ModuleType, type)) or holder is None:
+            owner = getattr(value, "__objclass__", holder if isinstance(holder, type) else None)
+            module = getattr(owner or value, "__module__", None) or getattr(holder, "__name__", "builtins")
+            if value in references.WORLDLY or trust.code_version_of(module) is None:
+                why = f"a function of the module '{module}' that may see more than its arguments"
+                self._hide(path, value, why, True)
+            else:
+                self._known("builtin", module, value.__qualname__)
             return
         self.text.append(f"builtin method {value.__name__}")
         self.value(f"{path}.__self__", holder)
@@ -185,7 +184,7 @@ class Contents:
             self.text.append(f"numpy {value.dtype!r}:{value.tobytes().hex()}")
         elif isinstance(value, numpy.dtype) or kind.__name__ in ("dtype", "device", "layout", "memory_format", "finfo"):
             self.text.append(f"{kind.__module__}.{kind.__qualname__}:{value!r}")
-        elif callable(value) and isinstance(getattr(value, "__name__", None), str):
+        elif isinstance(getattr(value, "__name__", None), str) and trust.code_version_of(kind.__module__) is not None:
             self._known("function", kind.__module__, value.__name__)
         else:
             self._hide(path, value, f"an object of the class {kind.__qualname__}, whose contents may change unnoticed")
@@ -232,17 +231,18 @@ class Contents:
     def _instance(self, node):
         value, path = node.value, node.path
         kind = type(value)
+        is_container = isinstance(value, (list, dict, set, frozenset))
+        if not is_container and not isinstance(value, _NUMBERS) and _has_hidden_memory(kind):
+            node.hidden = f"an object of the class {kind.__qualname__}, whose contents cannot be seen"
+            return
         self.text.append("object")
         self.guard("class", value, None, kind)
         self.value(f"the class of {path}", kind)
         for base in _NUMBERS:
             if isinstance(value, base):
                 self.text.append(f"{base.__name__}:{base.__repr__(value)}")
-        if isinstance(value, (list, dict, set, frozenset)):
+        if is_container:
             self._members(path, value)
-        elif not isinstance(value, _NUMBERS) and _has_hidden_memory(kind):
-            node.hidden = f"an object of the class {kind.__qualname__}, whose contents cannot be seen"
-            return
         held = getattr(value, "__dict__", None)
         if type(held) is dict:
             self._attributes(path, value, held)

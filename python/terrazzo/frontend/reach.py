@@ -209,6 +209,8 @@ class Reach(Contents):
             value = held
             done += 1
         if done < len(chain) and isinstance(value, types.ModuleType):
+            if "__getattr__" in vars(value) and not is_traced:
+                self._hide(".".join(chain), (value, chain[done]), "an attribute that its module makes when it is read")
             return  # it has no such attribute now
         self._reached(".".join(chain[:done]), value)
 
@@ -251,6 +253,8 @@ class Reach(Contents):
 
     def _module_step(self, module, name):
         members = vars(module)
+        if name not in members and "__getattr__" in members and trust.version_of(module.__name__) is not None:
+            getattr(module, name, None)  # a part that is imported when it is first used
         self.steps.add((id(module), name))
         if name not in members:
             self.guard("entry", members, name)

@@ -19,8 +19,8 @@ VERSIONED = {"numpy", "torch", "ml_dtypes"}
 
 
 def top(module):
-    """The package that a module's name begins with."""
-    return (module or "").partition(".")[0]
+    """The package that a module's name begins with; classes made in C may have something else for a name."""
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 def is_own(module):
@@ -31,6 +31,12 @@ def is_own(module):
 def is_python(module):
     """Whether a module of this name comes with Python."""
     return top(module) in sys.stdlib_module_names
+
+
+def code_version_of(module):
+    """As version_of, for functions: None for those that may see more than their arguments."""
+    module = module or ""
+    return None if top(module) == "torch" or module.startswith("numpy.random") else version_of(module)
 
 
 def version_of(module):

@@ -245,6 +245,17 @@ HIDDEN = {
     "os.environ": ("import os\n" + READS.format("int(os.environ.get('A', '3'))"), "f()", r"'f' reads os\.environ"),
     "clock": ("import time\n" + READS.format("int(time.time())"), "f()", r"'f' reads time\.time"),
     "random": ("import random\n" + READS.format("random.randint(1, 3)"), "f()", r"'f' reads random\.randint"),
+    "random of numpy": (
+        "import numpy as np\n" + READS.format("np.random.randint(3)"),
+        "f()",
+        r"'f' reads np\.random\.randint",
+    ),
+    "function of torch": (
+        "import torch\n" + READS.format("torch.get_num_threads()"),
+        "f()",
+        r"'f' reads torch\.get_num_threads",
+    ),
+    "tensor made by torch": ("import torch\n" + READS.format("int(torch.rand(3)[0])"), "f()", r"'f' reads torch\.rand"),
     "file": (READS.format("int(open('/dev/null').read() or 3)"), "f()", "'f' reads open"),
     "globals": (READS.format("globals()['READS']"), "f()", "'f' reads globals"),
     "import": ("@tz.constexpr_function\ndef f():\n    import held\n    return held.N", "f()", "'f' reads import held"),
@@ -296,6 +307,14 @@ def test_what_is_not_read_may_be_hidden(tmp_path, held):
     define += "class E(enum.IntEnum):\n    A = 3\n    def late(self):\n        return time.time()\n"
     names = load(tmp_path, HEAD + define + KERNEL.format("C.a + E.A.value + (C.f() if tl.constexpr(False) else 0)"))
     assert run(names["kernel"]) == 6
+
+
+def test_code_that_a_version_stands_for(tmp_path):
+    define = "import math, numpy as np, torch\n"
+    define += READS.format("int(math.log2(8) + np.log2(np.float32(4)) + len(str(torch.float16)) * 0)")
+    define += "@tz.constexpr_function\ndef g():\n    return int(torch.finfo(torch.float16).bits)\n"
+    names = load(tmp_path, HEAD + define + KERNEL.format("f() + g()"))
+    assert run(names["kernel"]) == 21
 
 
 def test_only_what_is_read_counts(tmp_path, builds):
