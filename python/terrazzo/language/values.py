@@ -301,10 +301,11 @@ class tuple(builtins.tuple):
         raise AttributeError(f"a tuple has no member {name!r}")
 
     def __add__(self, other):
-        return tuple(builtins.tuple(self) + builtins.tuple(unwrap(other) if isinstance(other, constexpr) else other))
+        other = other.value if isinstance(other, constexpr) else other
+        return tuple([*self, *other]) if isinstance(other, builtins.tuple) else NotImplemented
 
     def __radd__(self, other):
-        return tuple(builtins.tuple(other) + builtins.tuple(self))
+        return tuple([*other, *self]) if isinstance(other, builtins.tuple) else NotImplemented
 
     def __mul__(self, count):
         return tuple(builtins.tuple(self) * unwrap(count))
