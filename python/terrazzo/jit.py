@@ -274,10 +274,11 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         args = [_stand_in(a, p) for a, p in zip(args, self.params)] + list(args[len(self.params) :])
         kwargs = {k: _stand_in(v, by_name[k]) if k in by_name else v for k, v in kwargs.items()}
         _, specs, options, backend = self._specialization(tuple(args), kwargs)
-        if backend == "cpu":
+        target = _target_of(options, backend)
+        if target == "cpu":
             return self._prepare(tuple(args), kwargs)
-        # Nothing is loaded: the device may be on another machine.
-        self.last = compile_specs(self, specs, options, _target_of(options, backend))
+        # Nothing is loaded: the device or the named processor may be on another machine.
+        self.last = compile_specs(self, specs, options, target)
         return self.last
 
     def preload(self, specialization_data):

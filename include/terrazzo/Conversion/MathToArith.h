@@ -27,6 +27,10 @@ struct ExpandMathTarget {
   /// GPU). Those stay, exp and log are made of them, and divisions that need
   /// not be correctly rounded are marked by kApproximateAttr.
   bool approximate = false;
+  /// The minimum and maximum that pass over NaN (maxnumf) are made of
+  /// comparisons beside f16, in which LLVM would do them if they came from
+  /// there, one call of fmaxf an element (x86).
+  bool selectMinMax = false;
 };
 
 /// Unit attribute of an `arith.divf` that may be off by a few ulp.

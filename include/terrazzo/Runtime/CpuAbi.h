@@ -15,9 +15,9 @@
  *
  * stop, fail leave entry by longjmp: nothing in generated code may need
  * clean-up. Generated code may call only these three functions and the symbols
- * listed in lib/Runtime/Cpu/Symbols.def. A kernel of a chip with amx-tile may
- * configure the tile registers for the time of a call of entry: none of these
- * functions may use them.
+ * listed in include/terrazzo/Support/CpuSymbols.def. A kernel of a chip with
+ * amx-tile may configure the tile registers for the time of a call of entry:
+ * none of these functions may use them.
  *===------------------------------------------------------------------------===*/
 #ifndef TERRAZZO_RUNTIME_CPUABI_H
 #define TERRAZZO_RUNTIME_CPUABI_H

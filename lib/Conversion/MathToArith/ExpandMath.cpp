@@ -190,6 +190,39 @@ bool isStrict(Operation *op) {
   return false;
 }
 
+bool hasHalves(Operation *root) {
+  auto isHalf = [](Type type) { return getElementTypeOrSelf(type).isF16(); };
+  return root
+      ->walk([&](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isHalf)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// maxnumf and minnumf as comparisons: the second operand where the first is
+/// NaN, the first where the second is.
+void selectMinMax(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) {
+    if (isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    Value x = op->getOperand(0), y = op->getOperand(1);
+    auto order = isa<arith::MaxNumFOp>(op) ? arith::CmpFPredicate::OGT
+                                           : arith::CmpFPredicate::OLT;
+    Value wins = arith::CmpFOp::create(b, order, y, x);
+    Value first = arith::SelectOp::create(b, wins, y, x);
+    Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+    op->replaceAllUsesWith(
+        arith::SelectOp::create(b, isNaN, y, first)->getResults());
+    op->erase();
+  }
+}
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -202,6 +235,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       target.bf16Conversions |= facts.contains("bf16");
       target.f16Conversions &= facts.contains("f16");
       target.f16Arithmetic |= facts.contains("f16_arithmetic");
+      target.selectMinMax = facts.contains("select_min_max");
       target.approximate =
           facts.contains("approximate") && !isStrict(getOperation());
     }
@@ -219,6 +253,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->replaceAllUsesWith(values);
       op->erase();
     });
+    // Last: the formulas use them too.
+    if (target.selectMinMax && hasHalves(getOperation()))
+      selectMinMax(getOperation());
   }
 };
 } // namespace

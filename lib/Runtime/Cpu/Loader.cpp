@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loader.h"
-#include "Runtime/SmallFloat.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
@@ -18,9 +17,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <atomic>
-#include <bit>
 #include <math.h>
-#include <string.h>
 
 namespace terrazzo::runtime {
 namespace {
@@ -29,19 +26,6 @@ namespace {
 // Symbols
 //===----------------------------------------------------------------------===//
 
-// _Float16 and __bf16 only say in which register the bits travel.
-float extendHalf(_Float16 value) {
-  return extendF16(std::bit_cast<uint16_t>(value));
-}
-template <typename T>
-_Float16 truncateToHalf(T value) {
-  return std::bit_cast<_Float16>(roundToF16(value));
-}
-template <typename T>
-__bf16 truncateToBrain(T value) {
-  return std::bit_cast<__bf16>(roundToBF16(value));
-}
-
 llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
   llvm::orc::SymbolMap symbols;
   auto add = [&](const char *name, auto *function) {
@@ -49,20 +33,14 @@ llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
                                      llvm::JITSymbolFlags::Exported |
                                          llvm::JITSymbolFlags::Callable};
   };
-#define CPU_SYMBOL(symbol, function) add(#symbol, function);
 #define CPU_UNARY(name)                                                        \
   add(#name, +[](double x) { return ::name(x); });                             \
   add(#name "f", +[](float x) { return ::name##f(x); });
-#define CPU_BINARY(name)                                                       \
-  add(#name, +[](double x, double y) { return ::name(x, y); });                \
-  add(#name "f", +[](float x, float y) { return ::name##f(x, y); });
 #define CPU_TERNARY(name)                                                      \
   add(#name, +[](double x, double y, double z) { return ::name(x, y, z); });   \
   add(#name "f", +[](float x, float y, float z) { return ::name##f(x, y, z); });
-#include "Symbols.def"
-#undef CPU_SYMBOL
+#include "terrazzo/Support/CpuSymbols.def"
 #undef CPU_UNARY
-#undef CPU_BINARY
 #undef CPU_TERNARY
   return symbols;
 }

@@ -9,7 +9,10 @@
 #include "terrazzo/Target/CodeGen.h"
 #include "terrazzo/Target/Target.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -51,6 +54,49 @@ static uint64_t stackBytes(llvm::Module &module) {
   return bytes + 16384;
 }
 
+/// What the runtime's loader resolves.
+static const llvm::StringSet<> &offeredSymbols() {
+  static const llvm::StringSet<> symbols = {
+#define CPU_UNARY(name) #name, #name "f",
+#define CPU_TERNARY(name) #name, #name "f",
+#include "terrazzo/Support/CpuSymbols.def"
+#undef CPU_UNARY
+#undef CPU_TERNARY
+  };
+  return symbols;
+}
+
+/// Fails if the object needs what the runtime does not offer, which would
+/// otherwise come out where it is loaded.
+static LogicalResult checkSymbols(ModuleOp module, llvm::StringRef entry,
+                                  llvm::StringRef chip,
+                                  llvm::StringRef object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(object, entry));
+  if (!file)
+    return module.emitError("the code generator's object cannot be read: ")
+           << llvm::toString(file.takeError());
+  Operation *kernel = module.lookupSymbol(entry);
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty() ||
+        offeredSymbols().contains(*name))
+      continue;
+    return (kernel ? kernel : module.getOperation())->emitError("kernel '")
+           << entry << "' compiled for " << chip.split('+').first
+           << " calls the function '" << *name
+           << "', expected code that calls no library; this is a fault of the "
+              "compiler";
+  }
+  return success();
+}
+
 FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
   auto target = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
   auto entry = module->getAttrOfType<StringAttr>("tile.entry");
@@ -73,6 +119,8 @@ FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr("no-trapping-math", "true");
+    // Loops stay loops: there is no memcpy to be called.
+    function.addFnAttr("no-builtins");
   }
   if (failed((*codegen)->optimize(llvm::OptimizationLevel::O2)))
     return failure();
@@ -93,7 +141,8 @@ FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
   }
   FailureOr<std::string> object =
       (*codegen)->generate(llvm::CodeGenFileType::ObjectFile);
-  if (failed(object))
+  if (failed(object) ||
+      failed(checkSymbols(module, entry.getValue(), chip, *object)))
     return failure();
   artifact.code.assign(object->begin(), object->end());
   return artifact;

@@ -4,7 +4,8 @@
 //
 // A chip is "name+feature+feature": code is generated for x86-64 plus exactly
 // these features and tuned for the name. A virtual machine may hide features
-// that its processor's name implies, so the name alone says too much.
+// that its processor's name implies, so the host is described in that way. A
+// name alone, such as "x86-64-v3", has the features that LLVM knows of it.
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Target/CPU/Target.h"
@@ -37,6 +38,21 @@ static bool isName(llvm::StringRef name) {
   return name == kUnknown ||
          llvm::X86::parseArchX86(name, /*Only64Bit=*/true) !=
              llvm::X86::CK_None;
+}
+
+/// A name of a processor with its features; empty if LLVM does not know it.
+static std::string withFeatures(llvm::StringRef name) {
+  if (!isName(name))
+    return {};
+  if (name == kUnknown)
+    return name.str();
+  SmallVector<llvm::StringRef> known;
+  llvm::X86::getFeaturesForCPU(name, known);
+  std::string chip = name.str();
+  for (llvm::StringRef feature : kFeatures)
+    if (llvm::is_contained(known, feature))
+      chip += "+" + feature.str();
+  return chip;
 }
 
 std::string cpu::hostChip() {
@@ -72,11 +88,12 @@ public:
 
   DictionaryAttr describe(MLIRContext &context,
                           llvm::StringRef chip) const override {
-    std::string host;
-    if (chip.empty()) {
-      host = cpu::hostChip();
-      chip = host;
-    }
+    std::string full = chip.str();
+    if (chip.empty())
+      full = cpu::hostChip();
+    else if (!chip.contains('+'))
+      full = withFeatures(chip);
+    chip = full;
     SmallVector<llvm::StringRef> parts;
     chip.split(parts, '+');
     if (!isName(parts.front()))
@@ -90,6 +107,7 @@ public:
     int32_t vectorBytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
     Builder b(&context);
     SmallVector<NamedAttribute> facts = {
+        b.getNamedAttr("select_min_max", b.getUnitAttr()),
         b.getNamedAttr("name", b.getStringAttr("cpu")),
         b.getNamedAttr("chip", b.getStringAttr(chip)),
         b.getNamedAttr("vector_bytes", b.getI32IntegerAttr(vectorBytes))};

@@ -122,18 +122,9 @@ KERNEL(library) {
   const float *x = ARG(float *, 0), *y = ARG(float *, 1);
   float *out = ARG(float *, 2);
   int64_t n = ARG(int64_t, 3);
-  memmove(out, x, (size_t)n * 4);
   for (int64_t i = 0; i < n; ++i)
-    out[i] = fmodf(floorf(out[i]), y[i]) + (float)fmod(x[i], y[i]);
+    out[i] = fmaf(floorf(x[i]), y[i], (float)fma(x[i], y[i], 1));
 }
 
 /* (x, out): one denormal product. */
 KERNEL(denormal) { *ARG(float *, 1) = *ARG(float *, 0) * 0.5f; }
-
-/* (x, out f16, out bf16) where the processor has no such conversions. */
-KERNEL(convert) {
-  float x = *ARG(float *, 0);
-  *ARG(_Float16 *, 1) = (_Float16)x;
-  *ARG(__bf16 *, 2) = (__bf16)x;
-  *ARG(float *, 3) = (float)*ARG(_Float16 *, 1);
-}
