@@ -8,6 +8,10 @@
 
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -117,6 +121,7 @@ CodeGen::create(ModuleOp module, llvm::StringRef name, const Machine &wanted) {
   result->machine.reset(target->createTargetMachine(
       triple, wanted.cpu, wanted.features, options, wanted.relocation,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  result->hoistsConstants = wanted.hoistsConstants;
   if (!result->machine)
     return module.emitError("no code generator for ") << triple.str();
   result->llvmModule = translateModuleToLLVMIR(module, *result->context, name);
@@ -147,6 +152,30 @@ LogicalResult CodeGen::optimize(llvm::OptimizationLevel level) {
   });
 }
 
+/// As TargetMachine::addPassesToEmitFile, which leaves no choice of passes.
+bool CodeGen::addPasses(llvm::legacy::PassManager &passes,
+                        llvm::raw_pwrite_stream &stream,
+                        llvm::CodeGenFileType type) {
+  if (hoistsConstants)
+    return !machine->addPassesToEmitFile(passes, stream, nullptr, type);
+  // Every target of LLVM is of this class.
+  auto &codegen = static_cast<llvm::CodeGenTargetMachineImpl &>(*machine);
+  llvm::TargetPassConfig *config = codegen.createPassConfig(passes);
+  config->disablePass(&llvm::EarlyMachineLICMID);
+  auto *info = new llvm::MachineModuleInfoWrapperPass(&codegen);
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses())
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (codegen.addAsmPrinter(passes, stream, nullptr, type,
+                            info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
 FailureOr<std::string> CodeGen::generate(llvm::Module &module,
                                          llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> buffer;
@@ -154,8 +183,7 @@ FailureOr<std::string> CodeGen::generate(llvm::Module &module,
   if (failed(guarded([&] {
         llvm::raw_svector_ostream stream(buffer);
         llvm::legacy::PassManager passes;
-        supported =
-            !machine->addPassesToEmitFile(passes, stream, nullptr, type);
+        supported = addPasses(passes, stream, type);
         if (supported)
           passes.run(module);
       })))

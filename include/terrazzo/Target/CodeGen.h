@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/OptimizationLevel.h"
 #include "llvm/Support/CodeGen.h"
@@ -29,6 +30,10 @@ public:
     std::string cpu;
     std::string features;
     llvm::Reloc::Model relocation = llvm::Reloc::PIC_;
+    /// Whether constants are loaded into registers in front of loops. Where
+    /// they can be operands in memory, long formulas run out of registers by
+    /// it.
+    bool hoistsConstants = true;
   };
 
   /// Translates `module`, which is in the llvm dialect, to one called `name`.
@@ -60,7 +65,12 @@ private:
   llvm::FailureOr<std::string> generate(llvm::Module &module,
                                         llvm::CodeGenFileType type);
 
+  /// Adds the passes of the code generator; false if it has no such output.
+  bool addPasses(llvm::legacy::PassManager &passes,
+                 llvm::raw_pwrite_stream &stream, llvm::CodeGenFileType type);
+
   mlir::ModuleOp source;
+  bool hoistsConstants = true;
   /// LLVM reported an error since the last call of guarded().
   bool reported = false;
   std::unique_ptr<llvm::LLVMContext> context;

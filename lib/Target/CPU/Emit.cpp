@@ -31,6 +31,7 @@ static CodeGen::Machine machineOf(llvm::StringRef chip) {
   CodeGen::Machine machine;
   machine.triple = llvm::sys::getProcessTriple();
   machine.cpu = "x86-64";
+  machine.hoistsConstants = false;
   llvm::StringRef rest = chip.split('+').second;
   while (!rest.empty()) {
     auto [feature, tail] = rest.split('+');
