@@ -54,9 +54,11 @@ Expr expandErf(Expr x) {
   }
   // erf rounds to 1 from 3.92 on.
   Expr bounded = bound(a, 4.0);
-  Expr exponent = -bounded * polynomial(bounded, erfLogF32);
-  ExpParts parts = splitExp(exponent, x.bias());
-  Expr large = a.like(1.0) - scaleOnce(parts.mantissa, parts.exponent);
+  // In powers of two, which need no reduction by parts of ln 2.
+  Expr power = bounded * polynomial(bounded, scaled(erfLogF32, -kLog2E));
+  auto [n, exponent] = roundProduct(power, 1.0, x.bias());
+  Expr large =
+      a.like(1.0) - scaleOnce(polynomial(power - n, exp2F32), exponent);
   return select(a > 0.96, withSignOf(large, x), small);
 }
 

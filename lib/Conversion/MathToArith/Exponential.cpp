@@ -21,7 +21,6 @@ using namespace mlir;
 namespace terrazzo::expand {
 
 namespace {
-constexpr double kLog2E = 0x1.71547652b82fep+0;
 // ln 2 as the sum of two floats, and of two doubles.
 constexpr double kLn2HighF32 = 0x1.62e430p-1, kLn2LowF32 = -0x1.05c610p-29;
 constexpr double kLn2HighF64 = 0x1.62e42fefa39efp-1,
@@ -41,11 +40,6 @@ Expr reduce(Expr x, Expr n) {
   return fma(n, -choose(x, kLn2LowF32, kLn2LowF64), r);
 }
 
-SmallVector<double> scaled(ArrayRef<double> coefficients, double factor) {
-  return llvm::map_to_vector(coefficients,
-                             [&](double c) { return c * factor; });
-}
-
 /// 2 * mantissa * 2^(n-1), or zero where x is below `flushed`.
 Expr finishF32(Expr x, Expr r, Expr exponent, ArrayRef<double> coefficients,
                double flushed) {
@@ -59,6 +53,11 @@ Expr expm1Reduced(Expr r) {
   return fma(r * r, polynomial(r, choose(r, expm1F32, expm1F64)), r);
 }
 } // namespace
+
+SmallVector<double> scaled(ArrayRef<double> coefficients, double factor) {
+  return llvm::map_to_vector(coefficients,
+                             [&](double c) { return c * factor; });
+}
 
 std::pair<Expr, Expr> roundProduct(Expr x, double factor, int64_t offset) {
   double magic = choose(x, 0x1.8p23, 0x1.8p52) + static_cast<double>(offset);

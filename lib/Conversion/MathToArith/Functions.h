@@ -13,6 +13,10 @@
 namespace terrazzo::expand {
 
 // Exponential.cpp
+inline constexpr double kLog2E = 0x1.71547652b82fep+0;
+/// The coefficients of a polynomial times `factor`.
+llvm::SmallVector<double> scaled(llvm::ArrayRef<double> coefficients,
+                                 double factor);
 /// exp(x) = mantissa * 2^n; `exponent` holds n + offset in its low bits.
 struct ExpParts {
   Expr mantissa;
