@@ -5,7 +5,7 @@ from ..errors import SemanticError
 from . import kinds as k
 from .builder import builtin, emit, method
 from .dtypes import dtype as dtype_type
-from .dtypes import float16, float32, int1, int64, pointer_type, type_of
+from .dtypes import float16, float32, int1, int32, int64, pointer_type, type_of
 from .promotion import constant, is_literal, splat, to_tensor
 from .values import constexpr, show, static_dtype, tensor
 
@@ -93,6 +93,12 @@ def cast_to(value, dtype, rounding=None):
     if dtype.is_fp8():
         return cast_to(cast_to(value, float32), dtype)
     return unary("arith.sitofp" if source.is_int_signed() else "arith.uitofp", value, dtype)
+
+
+def as_index(value):
+    """An integer with a sign, as indices and bins are taken to have one, that is the same number."""
+    narrow = value.dtype.is_int_unsigned() and value.dtype.int_bitwidth < 32
+    return cast_to(value, int32) if narrow else value
 
 
 def bitcast_to(value, dtype):

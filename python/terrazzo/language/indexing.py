@@ -7,7 +7,7 @@ from ..errors import SemanticError
 from . import kinds as k
 from .arithmetic import binary
 from .builder import builtin, emit, i32_array, method
-from .cast import cast_to
+from .cast import as_index, cast_to
 from .comparison import compare_same, extreme_same, select
 from .dtypes import int32, int64, type_of
 from .promotion import broadcast_shape, constant, expand, to_tensor
@@ -186,5 +186,6 @@ def gather(src, index, axis):
                 f"gather along {axis} takes operands that agree in all other extents, found shapes "
                 f"{list(src.shape)} and {list(index.shape)}"
             )
+    index = as_index(index)
     type = type_of(src.dtype, index.shape)
     return tensor(emit("tile.gather", [src.handle, index.handle], type.ir, {"axis": f"{axis} : i32"}), type)

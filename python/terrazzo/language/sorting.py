@@ -12,6 +12,7 @@ from ..errors import SemanticError
 from . import kinds as k
 from .arithmetic import binary
 from .builder import builtin, emit, method
+from .cast import as_index
 from .comparison import compare_same, select
 from .creation import arange_tile
 from .dtypes import block_type, int1, int32
@@ -155,6 +156,7 @@ def histogram(input, num_bins, mask=None):
     from .memory import check_mask
 
     mask = check_mask(mask, input, "histogram")
+    input = as_index(input)
     type = block_type(int32, (num_bins,))
     operands = [v.handle for v in (input, mask) if v is not None]
     return tensor(emit("tile.histogram", operands, type.ir, {"bins": f"{num_bins} : i32"}), type)

@@ -151,3 +151,20 @@ def test_gather_and_histogram():
     gather_kernel[(1,)](x, index, out, counts, 12, 10)
     np.testing.assert_array_equal(out, x[index])
     np.testing.assert_array_equal(counts, np.bincount(index[index < 10], minlength=10))
+
+
+@tz.jit
+def narrow_index_kernel(i_ptr, o_ptr, h_ptr, N: tl.constexpr):
+    n = tl.arange(0, N)
+    index = tl.load(i_ptr + n)
+    tl.store(o_ptr + n, tl.gather(n, index, 0))
+    tl.store(h_ptr + n, tl.histogram(index, N))
+
+
+def test_narrow_indices_without_sign():
+    """What is 128 or more in a byte is no negative number."""
+    index = np.arange(256, dtype=np.uint8)[::-1].copy()
+    out, counts = np.zeros(256, np.int32), np.zeros(256, np.int32)
+    narrow_index_kernel[(1,)](index, out, counts, 256)
+    np.testing.assert_array_equal(out, index)
+    np.testing.assert_array_equal(counts, np.ones(256))
