@@ -121,8 +121,14 @@ static bool isZero(Value value) {
 
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   Type element = tile::getElementType(op.getType());
-  auto load = [&](Value ptr, Value mask, ValueRange others) {
-    auto count = std::max<int64_t>(1, static_cast<int64_t>(others.size()));
+  // `others` are null where an element without its mask is 0.
+  auto load = [&](Value ptr, Value mask, ArrayRef<Value> others) {
+    auto count = static_cast<int64_t>(others.size());
+    // Whether the mask says so or the tile ends before.
+    if (mask && mask == never())
+      return llvm::map_to_vector(others, [&](Value other) {
+        return other ? other : zero(registerType(element));
+      });
     Value other;
     if (mask && others.front() && !llvm::all_of(others, isZero))
       other = pack(others, element);
@@ -132,9 +138,9 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     return unpack(raw, element, count);
   };
   if (!isTile(op.getResult())) {
-    Value mask = op.getMask() ? scalar(op.getMask()) : Value();
+    Value mask = op.getMask() ? both({}, scalar(op.getMask())) : Value();
     Value other = op.getOther() ? scalar(op.getOther()) : Value();
-    setScalar(op.getResult(), load(scalar(op.getPtr()), mask, other).front());
+    setScalar(op.getResult(), load(scalar(op.getPtr()), mask, {other}).front());
     return success();
   }
   if (failed(checkOneLayout(op)))
@@ -157,12 +163,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     SmallVector<Value> replacements(width);
     if (op.getOther())
       replacements.assign(others.begin() + r, others.begin() + r + width);
-    SmallVector<Value> values;
-    if (mask && mask == never())
-      values.assign(width, zero(registerType(element)));
-    else
-      values = load(pointers[r], mask, replacements);
-    llvm::copy(values, now.begin() + r);
+    llvm::copy(load(pointers[r], mask, replacements), now.begin() + r);
   }
   setEach(op.getResult(), [&](uint32_t r) { return now[r]; });
   return success();
@@ -174,6 +175,8 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
     Value mask = isFirstThread();
     if (op.getMask())
       mask = both(mask, scalar(op.getMask()));
+    if (mask == never())
+      return success();
     simt::ThreadStoreOp::create(b, scalar(op.getPtr()),
                                 toInteger(scalar(op.getValue()), element), mask,
                                 op.getCache(), op.getEvict());
@@ -206,6 +209,8 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
 Value Lowering::atomicElement(Operation *op, Value ptr, Value value,
                               Value expected, Value mask) {
   Type element = tile::getElementType(op->getResult(0).getType());
+  if (mask && mask == never())
+    return zero(registerType(element));
   if (auto cas = dyn_cast<tile::AtomicCASOp>(op)) {
     Value now = toInteger(value, element);
     Value old = simt::ThreadAtomicCASOp::create(
@@ -274,8 +279,6 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
     Value condition = both(isWriter(d), inBounds(type, r));
     if (mask)
       condition = both(condition, registersOf(mask)[r]);
-    if (condition && condition == never())
-      return zero(registerType(type.getElementType()));
     Value old =
         atomicElement(op, registersOf(ptr)[r], registersOf(value)[r],
                       expected ? registersOf(expected)[r] : Value(), condition);

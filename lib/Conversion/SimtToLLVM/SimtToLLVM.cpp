@@ -355,6 +355,12 @@ Value Lowering::coordinate(Distribution &d, uint32_t r, int64_t dim) {
 }
 
 Value Lowering::both(Value lhs, Value rhs) {
+  // A mask may be a constant.
+  Value always = constants.lookup({b.getI1Type(), 1});
+  if (always && lhs == always)
+    lhs = {};
+  if (always && rhs == always)
+    rhs = {};
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
   if (lhs == never() || rhs == never())

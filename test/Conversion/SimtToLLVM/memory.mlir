@@ -82,3 +82,44 @@ func.func @warp64(%x: !tile.ptr<f32>, %n: i32, %o: f32) attributes {tile.kernel}
   return
 }
 }
+
+// -----
+
+// Masks that are known: a load gives `other` where none of it is read, whatever the type, and needs no mask where all of it
+// is. A store or an atomic update of nothing is none.
+#one = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
+
+module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+
+// CHECK-LABEL: func.func @constant_masks(
+// CHECK-SAME:    %{{.*}}: !llvm.ptr<1>, %[[Y:.*]]: !llvm.ptr<1>, %[[OTHER:.*]]: f16
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-NOT:     thread_atomic
+// CHECK:         %[[READ:.*]] = simt.thread_load %[[Y]] : <1> -> i16
+// CHECK-NOT:     simt.thread_load
+// CHECK:         simt.thread_store %{{.*}}, %[[ONE]] : <1>, i64
+// CHECK-NEXT:    simt.thread_store %{{.*}}, %[[ONE]] : <1>, i64
+// CHECK-NEXT:    %[[BITS:.*]] = arith.bitcast %[[OTHER]] : f16 to i16
+// CHECK-NEXT:    simt.thread_store %[[Y]], %[[BITS]] mask
+// CHECK-NEXT:    simt.thread_store %[[Y]], %[[READ]] mask
+// CHECK-NEXT:    return
+func.func @constant_masks(%x: !tile.ptr<i64>, %y: !tile.ptr<f16>, %o: f16) attributes {tile.kernel} {
+  %true = arith.constant true
+  %false = arith.constant false
+  %no = arith.constant dense<false> : tensor<64xi1, #one>
+  %ones = arith.constant dense<1> : tensor<64xi64, #one>
+  %at = tile.arange 0 to 64 : tensor<64xi32, #one>
+  %xs = tile.splat %x : !tile.ptr<i64> -> tensor<64x!tile.ptr<i64>, #one>
+  %px = tile.addptr %xs, %at : tensor<64x!tile.ptr<i64>, #one>, tensor<64xi32, #one>
+  %a = tile.load %y mask %true : i1 other %o : f16 : !tile.ptr<f16> -> f16
+  %b = tile.load %px mask %no : tensor<64xi1, #one> other %ones : tensor<64xi64, #one> : tensor<64x!tile.ptr<i64>, #one> -> tensor<64xi64, #one>
+  %c = tile.load %y mask %false : i1 other %o : f16 : !tile.ptr<f16> -> f16
+  %d = tile.atomic_rmw add, %px, %ones mask %no : tensor<64xi1, #one> : tensor<64x!tile.ptr<i64>, #one>, tensor<64xi64, #one> -> tensor<64xi64, #one>
+  tile.store %px, %b : tensor<64x!tile.ptr<i64>, #one>, tensor<64xi64, #one>
+  tile.store %px, %ones mask %no : tensor<64xi1, #one> : tensor<64x!tile.ptr<i64>, #one>, tensor<64xi64, #one>
+  tile.store %y, %c : !tile.ptr<f16>, f16
+  tile.store %y, %a mask %true : i1 : !tile.ptr<f16>, f16
+  tile.store %y, %c mask %false : i1 : !tile.ptr<f16>, f16
+  return
+}
+}

@@ -71,6 +71,42 @@ def test_masks(seed):
     np.testing.assert_array_equal(results[second], np.where(mask, x, 0))
 
 
+@pytest.mark.parametrize("value", [False, True])
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_constant_masks(element, value):
+    """Of tiles and of scalars: what is left out is neither read, written nor updated, and gives `other`."""
+    rng = np.random.default_rng(len(element))
+    shape = shape_of(rng)
+    layout = random_layout(rng, shape)
+    x, other = data(rng, shape, ELEMENTS[element]), data(rng, shape, ELEMENTS[element])
+    first, second = data(rng, (1,), ELEMENTS[element]), data(rng, (1,), ELEMENTS[element])
+    program = Program()
+    tile, bools = program.tensor(shape, element, layout), program.tensor(shape, "i1", layout)
+    others = program.load(other, element, layout)
+    text = str(value).lower()
+    mask, flag = program.emit(f"arith.constant dense<{text}> : {bools}"), program.emit(f"arith.constant {text}")
+    at, ptr = program.pointers(program.argument(x, element), shape, element, layout)
+    loaded = program.emit(f"tile.load {at} mask {mask} : {bools} other {others} : {tile} : {ptr} -> {tile}")
+    bare = program.emit(f"tile.load {at} mask {mask} : {bools} : {ptr} -> {tile}")
+    places = [program.store(tile, shape, element, layout) for tile in (loaded, bare)]
+    p, q = program.argument(first, element), program.argument(second, element)
+    scalar = f"!tile.ptr<{element}>"
+    instead = program.emit(f"tile.load {q} : {scalar} -> {element}")
+    one = program.emit(f"tile.load {p} mask {flag} : i1 other {instead} : {element} : {scalar} -> {element}")
+    places.append(program.store_scalar(one, element))
+    if element.startswith("i"):
+        program.emit(f"tile.atomic_rmw xor, {at}, {others} mask {mask} : {bools} : {ptr}, {tile} -> {tile}", 0)
+        program.lines[-1] = "%old = " + program.lines[-1]
+    program.emit(f"tile.store {at}, {bare} mask {mask} : {bools} : {ptr}, {tile}", 0)
+    program.emit(f"tile.store {q}, {one} mask {flag} : i1 : {scalar}, {element}", 0)
+    results = program.run()
+    np.testing.assert_array_equal(results[places[0]], x if value else other)
+    np.testing.assert_array_equal(results[places[1]], x if value else np.zeros_like(x))
+    assert results[places[2]][0] == (first if value else second)[0]
+    np.testing.assert_array_equal(results[1], x)
+    assert results[-2][0] == (first if value else second)[0]
+
+
 @pytest.mark.parametrize("element", ["i8", "i16", "i32", "i64", "f32"])
 @pytest.mark.parametrize("seed", range(24))
 def test_conversion_within_warps(seed, element):

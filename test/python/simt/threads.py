@@ -347,7 +347,7 @@ class Machine:
 
     def constant(self, op):
         _, dtype = vector_of(op.types[0])
-        text = re.search(r"value = ([^ >]+)", op.attributes)[1]
+        text = re.search(r"value = ([^ >}]+)", op.attributes)[1]
         if text in ("true", "false"):
             return self.uniform(np.bool_(text == "true"))
         if text.startswith("0x"):
@@ -427,6 +427,8 @@ class Machine:
         if name in casts:
             signed = -x[0].astype(np.int8) if x[0].dtype == np.bool_ and name == "arith.extsi" else x[0]
             return signed.astype(dtype)
+        if name in ("arith.remui", "arith.divui"):
+            return (np.remainder if "rem" in name else np.floor_divide)(*unsigned).view(dtype)
         if name in ("arith.remsi", "arith.divsi"):
             quotient = np.trunc(x[0].astype(np.float64) / x[1]).astype(dtype)
             return quotient if "div" in name else x[0] - quotient * x[1]
@@ -441,5 +443,9 @@ class Machine:
             if predicate < 6:
                 return compare[predicate](*x)
             return compare[predicate - 4](*unsigned)
-        compare = {1: np.equal, 2: np.greater, 3: np.greater_equal, 4: np.less, 5: np.less_equal, 13: np.not_equal}
-        return compare[predicate](*x)
+        compare = {1: np.equal, 2: np.greater, 3: np.greater_equal, 4: np.less, 5: np.less_equal}
+        if predicate in compare:
+            return compare[predicate](*x)
+        # Unordered: also true of a NaN.
+        unordered = {predicate + 7: function for predicate, function in compare.items()} | {13: np.not_equal}
+        return unordered[predicate](*x) | np.isnan(x[0]) | np.isnan(x[1])
