@@ -17,6 +17,13 @@ extern "C" {
 /// Registers every dialect of Terrazzo and those it builds on.
 void tzRegisterDialects(MlirDialectRegistry registry);
 
+/// Parse text as the functions of MLIR that are called so, but refuse, with a
+/// diagnostic that says where, text that nests so deep that the parser's stack
+/// might not do. Null on failure.
+MlirModule tzModuleCreateParse(MlirContext context, MlirStringRef text);
+MlirType tzTypeParseGet(MlirContext context, MlirStringRef text);
+MlirAttribute tzAttributeParseGet(MlirContext context, MlirStringRef text);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

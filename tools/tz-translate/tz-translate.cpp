@@ -7,13 +7,18 @@
 // `--tz-stage` one of the forms on the way there.
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/AsmState.h"
 #include "mlir/InitAllTranslations.h"
-#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "terrazzo/Compiler/Input.h"
 #include "terrazzo/Compiler/Registration.h"
 #include "terrazzo/Target/Target.h"
 
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace terrazzo;
@@ -52,12 +57,46 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
   return success();
 }
 
+static LogicalResult translate(llvm::StringRef input, llvm::StringRef output,
+                               const Translation &translation) {
+  auto manager = std::make_shared<llvm::SourceMgr>();
+  std::unique_ptr<llvm::MemoryBuffer> file = terrazzo::openInput(input);
+  if (!file)
+    return failure();
+  manager->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> out = openOutputFile(output, &error);
+  if (!out) {
+    llvm::errs() << error << '\n';
+    return failure();
+  }
+  MLIRContext context;
+  SourceMgrDiagnosticHandler handler(*manager, &context);
+  if (failed(translation(manager, out->os(), &context)))
+    return failure();
+  out->keep();
+  return success();
+}
+
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
   registerToLLVMIRTranslation();
   registerFromLLVMIRTranslation();
   registerTargets();
   TranslateFromMLIRRegistration emission(
       "tz-emit", "writes the code of a module that a pipeline has lowered",
       emit, [](DialectRegistry &registry) { registerDialects(registry); });
-  return failed(mlirTranslateMain(argc, argv, "Terrazzo translation driver"));
+  llvm::cl::opt<std::string> input(llvm::cl::Positional, llvm::cl::init("-"),
+                                   llvm::cl::desc("<input file>"));
+  llvm::cl::opt<std::string> output("o", llvm::cl::init("-"),
+                                    llvm::cl::desc("Output file"),
+                                    llvm::cl::value_desc("file"));
+  llvm::cl::opt<const Translation *, false, TranslationParser> translation(
+      "", llvm::cl::desc("Translation to perform"), llvm::cl::Required);
+  registerAsmPrinterCLOptions();
+  registerMLIRContextCLOptions();
+  registerTranslationCLOptions();
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "Terrazzo translation driver\n");
+  return failed(translate(input, output, *translation));
 }

@@ -154,7 +154,7 @@ struct State {
     if (!isNew)
       return it->second;
     Diagnostics diagnostics(context);
-    MlirType parsed = mlirTypeParseGet(context, textRef(text));
+    MlirType parsed = tzTypeParseGet(context, textRef(text));
     if (mlirTypeIsNull(parsed)) {
       types.erase(it);
       diagnostics.raise("not a type: " + text);
@@ -167,7 +167,7 @@ struct State {
     if (!isNew)
       return it->second;
     Diagnostics diagnostics(context);
-    MlirAttribute parsed = mlirAttributeParseGet(context, textRef(text));
+    MlirAttribute parsed = tzAttributeParseGet(context, textRef(text));
     if (mlirAttributeIsNull(parsed)) {
       attributes.erase(it);
       diagnostics.raise("not an attribute: " + text);
@@ -403,7 +403,7 @@ py::bytes compile(const py::object &source, const std::string &target,
   auto state = std::make_shared<State>();
   {
     Diagnostics diagnostics(state->context);
-    MlirModule parsed = mlirModuleCreateParse(state->context, textRef(text));
+    MlirModule parsed = tzModuleCreateParse(state->context, textRef(text));
     if (mlirModuleIsNull(parsed))
       diagnostics.raise("the module does not parse");
     mlirModuleDestroy(state->module);

@@ -6,7 +6,7 @@ import signal
 import threading
 
 import pytest
-from terrazzo._terrazzo import runtime
+from terrazzo._terrazzo import ir, runtime
 
 KEY = "0123456789abcdef0123456789abcdef"
 
@@ -154,3 +154,15 @@ def test_interrupt_handler_can_be_installed_again():
     runtime.install_interrupt_handler()
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_text_that_nests_too_deep_is_refused():
+    """Before the parser's stack overflows, wherever text comes in."""
+    with pytest.raises(ir.DiagnosticError, match="brackets nest deeper than 500 levels") as caught:
+        ir.compile("\n" + "module {" * 5000 + "}" * 5000, "cpu")
+    assert (caught.value.line, caught.value.col) == (2, 4008)
+    builder = ir.Builder()
+    with pytest.raises(ir.DiagnosticError, match="brackets nest deeper than 500 levels"):
+        builder.set_module_attr("tile.deep", "[" * 100000)
+    with pytest.raises(ir.DiagnosticError, match="brackets nest deeper than 500 levels"):
+        builder.func("kernel", ["tuple<" * 100000])
