@@ -140,6 +140,21 @@ static bool isAccess(Operation *op) {
       op);
 }
 
+SmallVector<Value> simt::sameLayout(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  if (isAccess(op) || isElementwise(op) || isa<tile::ScanOp>(op))
+    llvm::append_range(values, op->getResults());
+  else if (auto dot = dyn_cast<tile::DotOp>(op))
+    values = {dot.getAcc(), dot.getResult()};
+  else if (auto gather = dyn_cast<tile::GatherOp>(op))
+    values = {gather.getIndices(), gather.getResult()};
+  else if (auto insert = dyn_cast<tile::InsertOp>(op))
+    values = {insert.getDest(), insert.getResult()};
+  else if (!isa<tile::ReduceOp, tile::JoinOp, tile::HistogramOp>(op))
+    values.clear();
+  return values;
+}
+
 /// Everything of an access that has the pointer's shape, but for the value that
 /// is stored or loaded.
 static SmallVector<Value> addressOperands(Operation *op) {
@@ -157,8 +172,6 @@ static SmallVector<Value> addressOperands(Operation *op) {
 
 void Assignment::collect(Operation *op) {
   uniteLoop(op);
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, op->getResults());
   if (isa<tile::LoadOp, tile::StoreOp>(op)) {
     unite(addressOperands(op));
     unite(op->getResults());
@@ -166,16 +179,12 @@ void Assignment::collect(Operation *op) {
       unite(store.getValue());
     return;
   }
-  if (isAccess(op) || (isElementwise(op) && !isa<tile::PrintOp>(op)) ||
-      isa<tile::ScanOp>(op))
-    return unite(values);
-  if (auto dot = dyn_cast<tile::DotOp>(op))
-    unite({dot.getAcc(), dot.getResult()});
-  else if (isa<tile::ReduceOp, tile::JoinOp>(op))
-    unite(op->getOperands());
+  unite(sameLayout(op));
   if (isa<tile::ReduceOp, tile::SplitOp>(op))
     unite(op->getResults());
-  for (Value value : values)
+  for (Value value : op->getOperands())
+    unite(value);
+  for (Value value : op->getResults())
     unite(value);
   for (Region &region : op->getRegions())
     for (Block &block : region)
@@ -554,6 +563,14 @@ void Assignment::choose() {
         for (size_t c = 0; c < all[index].candidates.size(); ++c)
           changed |= tryCandidate(index, c, isGroup);
   }
+}
+
+LinearLayout Assignment::anyLayout(ArrayRef<Value> tiles) {
+  for (Value tile : tiles)
+    if (isTile(tile) && !isCheap(tile))
+      return layoutOf(tile);
+  ArrayRef<int64_t> shape = tile::getShape(tiles.front().getType());
+  return coalescedLayout(shape, rowMajor(shape.size()), 1, block);
 }
 
 const LinearLayout &Assignment::layoutOf(Value tile) {

@@ -35,6 +35,10 @@ inline bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
+/// The operands and results of an op that must have one layout; scalars among
+/// them count for nothing. Loads and stores run in the layout of their choice.
+SmallVector<Value> sameLayout(Operation *op);
+
 class Assignment {
 public:
   Assignment(func::FuncOp kernel, BlockShape block);
@@ -44,6 +48,10 @@ public:
 
   /// The layout of a tile that is not cheap.
   const LinearLayout &layoutOf(Value tile);
+
+  /// The layout of the first of these that has one; if all are cheap, one that
+  /// is good enough. For tiles of one shape.
+  LinearLayout anyLayout(ArrayRef<Value> tiles);
 
   /// The layout in which an op with a free choice (a memory access, a print)
   /// runs best, given the layouts of its tiles.

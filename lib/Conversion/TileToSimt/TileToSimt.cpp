@@ -22,7 +22,7 @@ namespace {
 class Placement {
 public:
   Placement(func::FuncOp kernel, BlockShape block)
-      : kernel(kernel), assignment(kernel, block), block(block) {}
+      : kernel(kernel), assignment(kernel, block) {}
 
   void run();
 
@@ -45,7 +45,6 @@ private:
   /// An operand whose layout does not matter to the op.
   void wantAny(OpOperand &operand);
   Value recompute(Value cheap, const LinearLayout &layout);
-  LinearLayout anyLayout(Value value);
 
   /// The op's result comes out in `layout`; its class may want another.
   void setResult(OpResult result, const LinearLayout &layout);
@@ -59,22 +58,14 @@ private:
 
   func::FuncOp kernel;
   Assignment assignment;
-  BlockShape block;
   /// Where a tile is in its class's layout, if not in the value itself.
   DenseMap<Value, Value> placed;
   DenseMap<std::pair<Value, Attribute>, Value> recomputed;
 };
 
-LinearLayout Placement::anyLayout(Value value) {
-  if (!assignment.isCheap(value))
-    return assignment.layoutOf(value);
-  ArrayRef<int64_t> shape = tile::getShape(value.getType());
-  return coalescedLayout(shape, rowMajor(shape.size()), 1, block);
-}
-
 void Placement::wantAny(OpOperand &operand) {
   if (isTile(operand.get()))
-    wantOperand(operand, anyLayout(operand.get()));
+    wantOperand(operand, assignment.anyLayout(operand.get()));
 }
 
 Value Placement::recompute(Value value, const LinearLayout &layout) {
@@ -160,10 +151,7 @@ void Placement::placeAccess(Operation *op) {
 }
 
 void Placement::placeReduce(tile::ReduceOp op) {
-  LinearLayout layout = anyLayout(op.getOperands().front());
-  for (Value operand : op.getOperands())
-    if (!assignment.isCheap(operand))
-      layout = assignment.layoutOf(operand);
+  LinearLayout layout = assignment.anyLayout(sameLayout(op));
   for (OpOperand &operand : op->getOpOperands())
     wantOperand(operand, layout);
   for (OpResult result : op->getResults())
@@ -221,15 +209,15 @@ void Placement::placeTerminator(Operation *op) {
 }
 
 /// Ops that go through shared memory whatever the layouts are, and ops on
-/// several tiles that need not agree.
+/// several tiles of which not all need to agree.
 void Placement::placeFree(Operation *op) {
+  SmallVector<Value> same = sameLayout(op);
+  std::optional<LinearLayout> layout;
+  if (!same.empty())
+    layout = assignment.anyLayout(same);
   for (OpOperand &operand : op->getOpOperands()) {
-    auto gather = dyn_cast<tile::GatherOp>(op);
-    if (gather && operand.get() == gather.getIndices() &&
-        operand.getOperandNumber() == 1)
-      wantOperand(operand, assignment.layoutOf(gather.getResult()));
-    else if (isa<tile::InsertOp>(op) && operand.getOperandNumber() == 1)
-      wantOperand(operand, assignment.layoutOf(op->getResult(0)));
+    if (llvm::is_contained(same, operand.get()))
+      wantOperand(operand, *layout);
     else
       wantAny(operand);
   }
@@ -264,7 +252,7 @@ void Placement::placeControl(Operation *op) {
 void Placement::placeJoin(tile::JoinOp op) {
   std::optional<LinearLayout> below =
       operandLayout(op, assignment.layoutOf(op.getResult()));
-  LinearLayout layout = below ? *below : anyLayout(op.getLhs());
+  LinearLayout layout = below ? *below : assignment.anyLayout(sameLayout(op));
   for (OpOperand &operand : op->getOpOperands())
     wantOperand(operand, layout);
   setResult(op->getResult(0), *resultLayout(op, layout));

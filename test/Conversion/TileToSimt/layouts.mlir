@@ -93,3 +93,30 @@ module attributes {tile.target = {warp_size = 32 : i32}} {
     return
   }
 }
+
+// -----
+
+// Values of eight bytes and a mask that was read as bytes would each like a layout of their own; counting takes one for
+// both.
+module attributes {tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @histogram
+  func.func @histogram(%x: !tile.ptr<i64> {tile.divisibility = 16 : i32}, %m: !tile.ptr<i8> {tile.divisibility = 16 : i32},
+                       %y: !tile.ptr<i32>) attributes {tile.kernel} {
+    %zero = arith.constant dense<0> : tensor<2048xi8>
+    %i = tile.arange 0 to 2048 : tensor<2048xi32>
+    %px = tile.splat %x : !tile.ptr<i64> -> tensor<2048x!tile.ptr<i64>>
+    %ax = tile.addptr %px, %i : tensor<2048x!tile.ptr<i64>>, tensor<2048xi32>
+    %v = tile.load %ax : tensor<2048x!tile.ptr<i64>> -> tensor<2048xi64>
+    %pm = tile.splat %m : !tile.ptr<i8> -> tensor<2048x!tile.ptr<i8>>
+    %am = tile.addptr %pm, %i : tensor<2048x!tile.ptr<i8>>, tensor<2048xi32>
+    %b = tile.load %am : tensor<2048x!tile.ptr<i8>> -> tensor<2048xi8>
+    %t = arith.cmpi ne, %b, %zero : tensor<2048xi8>
+    // CHECK: tile.histogram %{{.*}} mask %{{.*}} : tensor<2048xi1, #[[L:.+]]>, 16 : tensor<2048xi64, #[[L]]>
+    %h = tile.histogram %v mask %t : tensor<2048xi1>, 16 : tensor<2048xi64> -> tensor<16xi32>
+    %j = tile.arange 0 to 16 : tensor<16xi32>
+    %py = tile.splat %y : !tile.ptr<i32> -> tensor<16x!tile.ptr<i32>>
+    %ay = tile.addptr %py, %j : tensor<16x!tile.ptr<i32>>, tensor<16xi32>
+    tile.store %ay, %h : tensor<16x!tile.ptr<i32>>, tensor<16xi32>
+    return
+  }
+}

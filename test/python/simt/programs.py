@@ -95,8 +95,8 @@ def random_layout(rng, shape, warp_bits=None, warp_size=WARP_SIZE, num_warps=NUM
 class Program:
     """The text of a kernel. Arguments are pointers to the arrays given."""
 
-    def __init__(self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False):
-        self.warp_size, self.num_warps, self.strict = warp_size, num_warps, strict
+    def __init__(self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1):
+        self.warp_size, self.num_warps, self.strict, self.divisibility = warp_size, num_warps, strict, divisibility
         self.lines, self.arguments, self.arrays, self.next, self.shared = [], [], [], 0, 0
 
     def emit(self, text, results=1):
@@ -108,7 +108,8 @@ class Program:
         return names[0] if results == 1 else names
 
     def argument(self, array, dtype):
-        self.arguments.append(f"%a{len(self.arrays)}: !tile.ptr<{dtype}>")
+        attributes = f" {{tile.divisibility = {self.divisibility} : i32}}" if self.divisibility > 1 else ""
+        self.arguments.append(f"%a{len(self.arrays)}: !tile.ptr<{dtype}>{attributes}")
         self.arrays.append(array)
         return f"%a{len(self.arrays) - 1}"
 

@@ -163,3 +163,108 @@ def test_atomic_results(block):
     results = program.run(passes=PASSES)
     np.testing.assert_array_equal(results[place], x + 5)
     assert results[0][0] == 6
+
+
+def mixed(block):
+    """A program with tiles of eight bytes and of one, for which wide accesses want different layouts."""
+    count = 4096
+    wide, narrow = integers((count,), 0, 40, np.int64), integers((count,), -2, 3, np.int8)
+    program = Program(*block, divisibility=16)
+    w, n = program.load(wide, "i64"), program.load(narrow, "i8")
+    zero = program.emit(f"arith.constant dense<0> : tensor<{count}xi8>")
+    m = program.emit(f"arith.cmpi sgt, {n}, {zero} : tensor<{count}xi8>")
+    big = program.emit(f"arith.constant dense<20> : tensor<{count}xi64>")
+    k = program.emit(f"arith.cmpi slt, {w}, {big} : tensor<{count}xi64>")
+    return program, (wide, w), (narrow, n), ((narrow > 0), m), ((wide < 20), k)
+
+
+W, N, B = "tensor<4096xi64>", "tensor<4096xi8>", "tensor<4096xi1>"
+
+
+def same(program, **expected):
+    """Runs a program; each keyword is a value with the element type and the array that it must be."""
+    places = {program.store(v, e.shape, t): e for v, t, e in expected.values()}
+    program.results = program.run(passes=PASSES)
+    for place, wanted in places.items():
+        np.testing.assert_array_equal(program.results[place], wanted)
+
+
+def test_widths_histogram(block):
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    h = program.emit(f"tile.histogram {w} mask {m} : {B}, 50 : {W} -> tensor<50xi32>")
+    i = program.emit(f"tile.histogram {n} mask {k} : {B}, 3 : {N} -> tensor<3xi32>")
+    counts = np.bincount(narrow[small & (narrow >= 0)], minlength=3)
+    same(program, wide=(h, "i32", np.bincount(wide[positive], minlength=50)), narrow=(i, "i32", counts))
+
+
+def test_widths_elementwise(block):
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    s = program.emit(f"arith.select {m}, {w}, {w} : {B}, {W}")
+    picked = program.emit(f"arith.select {k}, {n}, {n} : {B}, {N}")
+    mapped = program.emit(f"""tile.map ({w}, {n}) : ({W}, {N}) -> {W} {{
+    ^bb0(%p: i64, %q: i8):
+      %r = arith.extsi %q : i8 to i64
+      %t = arith.muli %p, %r : i64
+      tile.yield %t : i64
+    }}""")
+    same(program, s=(s, "i64", wide), picked=(picked, "i8", narrow), mapped=(mapped, "i64", wide * narrow))
+
+
+def test_widths_memory(block):
+    """Masks, `other` and values of accesses and atomics."""
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    more, bytes_, total = integers(wide.shape, 5, 9, np.int64), integers(wide.shape, 5, 9, np.int8), wide.copy()
+    at, ptr = program.pointers(program.argument(more, "i64"), wide.shape, "i64", None)
+    v = program.emit(f"tile.load {at} mask {m} : {B} other {w} : {W} : {ptr} -> {W}")
+    at, ptr = program.pointers(program.argument(bytes_, "i8"), wide.shape, "i8", None)
+    u = program.emit(f"tile.load {at} mask {k} : {B} other {n} : {N} : {ptr} -> {N}")
+    place = len(program.arrays)
+    at, ptr = program.pointers(program.argument(total, "i64"), wide.shape, "i64", None)
+    old = program.emit(f"tile.atomic_rmw add, {at}, {w} mask {m} : {B} : {ptr}, {W} -> {W}")
+    same(program, v=(v, "i64", np.where(positive, more, wide)), u=(u, "i8", np.where(small, bytes_, narrow)),
+         old=(old, "i64", np.where(positive, wide, 0)))  # fmt: skip
+    np.testing.assert_array_equal(program.results[place], np.where(positive, 2 * wide, wide))
+
+
+def test_widths_gather(block):
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    one = program.emit(f"arith.constant dense<1> : {N}")
+    index = program.emit(f"arith.andi {n}, {one} : {N}")
+    picked = program.emit(f"tile.gather {w}[{index}], 0 : {W}, {N} -> {W}")
+    turned = program.emit(f"tile.gather {n}[{w}], 0 : {N}, {W} -> {N}")
+    same(program, picked=(picked, "i64", wide[narrow & 1]), turned=(turned, "i8", narrow[wide]))
+
+
+def test_widths_reduce_and_scan(block):
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    region = """{
+    ^bb0(%a: i64, %b: i8, %c: i64, %d: i8):
+      %e = arith.addi %a, %c : i64
+      %f = arith.xori %b, %d : i8
+      tile.yield %e, %f : i64, i8
+    }"""
+    r, q = program.emit(f"tile.reduce ({w}, {n}), 0 : ({W}, {N}) -> (i64, i8) {region}", 2)
+    s, t = program.emit(f"tile.scan ({w}, {n}), 0 : ({W}, {N}) -> ({W}, {N}) {region}", 2)
+    rs = program.emit(f"tile.splat {r} : i64 -> {W}")
+    qs = program.emit(f"tile.splat {q} : i8 -> {N}")
+    xors = np.bitwise_xor.accumulate(narrow)
+    same(program, s=(s, "i64", np.cumsum(wide)), t=(t, "i8", xors), r=(rs, "i64", np.full_like(wide, wide.sum())),
+         q=(qs, "i8", np.full_like(narrow, xors[-1])))  # fmt: skip
+
+
+def test_widths_shapes(block):
+    """Two tiles of which one has been widened and one turned round."""
+    program, (wide, w), (narrow, n), (positive, m), (small, k) = mixed(block)
+    v = program.emit(f"arith.extsi {n} : {N} to {W}")
+    v = program.emit(f"tile.flip {v}, 0 : {W}")
+    joined = program.emit(f"tile.join {w}, {v} : {W} -> tensor<4096x2xi64>")
+    both = program.emit(f"tile.concat {v}, {w}, 0 : {W}, {W} -> tensor<8192xi64>")
+    two = program.emit("arith.constant 2 : i32")
+    part = program.emit(f"tile.slice {n}[{two}] [100] strides [3] dropped [] : {N} -> tensor<100xi8>")
+    part = program.emit(f"arith.extsi {part} : tensor<100xi8> to tensor<100xi64>")
+    patched = program.emit(f"tile.insert {part} into {w}[{two}] dropped [] : tensor<100xi64> into {W}")
+    expected = wide.copy()
+    expected[2:102] = narrow[2:302:3]
+    turned = narrow[::-1].astype(np.int64)
+    same(program, joined=(joined, "i64", np.stack([wide, turned], -1)), both=(both, "i64", np.r_[turned, wide]),
+         patched=(patched, "i64", expected))  # fmt: skip
