@@ -12,14 +12,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 #include "terrazzo/Support/Artifact.h"
 
 #include <string>
 
 namespace terrazzo {
 
-/// Name of the module attribute (a dictionary) that describes the machine.
-inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+using tile::kTargetAttr;
 
 class Target {
 public:

@@ -70,6 +70,11 @@ Value expandConversion(Operation *op, Emitter &emitter) {
   Type from = x.element();
   Type to = getElementTypeOrSelf(op->getResult(0));
   const ExpandMathTarget &target = emitter.target;
+  auto isKnown = [](Type type) {
+    return expand::isNarrowFloat(type) || type.isF32() || type.isF64();
+  };
+  if (!isKnown(from) || !isKnown(to))
+    return {};
   if (isa<arith::ExtFOp>(op)) {
     bool native = !expand::isNarrowFloat(from) ||
                   (from.isF16() && to.isF32() && target.f16Conversions);

@@ -97,7 +97,6 @@ private:
   //---------------------===//
   llvm::LogicalResult lowerBlock(mlir::Block &block);
   llvm::LogicalResult lowerOp(mlir::Operation *op);
-  llvm::LogicalResult checkLayouts(mlir::Operation *op);
   mlir::Value scalar(mlir::Value old) const;
   llvm::ArrayRef<mlir::Value> registersOf(mlir::Value tile) const;
   void setScalar(mlir::Value old, mlir::Value now) { scalars[old] = now; }

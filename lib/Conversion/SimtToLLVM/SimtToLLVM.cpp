@@ -425,24 +425,6 @@ Value Lowering::isWriter(Distribution &d) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::checkLayouts(Operation *op) {
-  for (Type type : op->getResultTypes()) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    if (!tile || distributions.contains(tile.getEncoding()))
-      continue;
-    if (!isa_and_nonnull<simt::LayoutAttr>(tile.getEncoding()))
-      return op->emitOpError("expected tiles with a layout, found ") << tile;
-    Distribution &d = distribution(tile);
-    if (d.rank() != tile.getRank() ||
-        int64_t{1} << d.lanes.size() != machine.warpSize ||
-        int64_t{1} << d.warps.size() != machine.numWarps)
-      return op->emitOpError("expected a layout of ")
-             << tile.getRank() << " dimensions for " << machine.numWarps
-             << " warps of " << machine.warpSize << " lanes, found " << tile;
-  }
-  return success();
-}
-
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block.without_terminator())
     if (failed(lowerOp(&op)))
@@ -452,8 +434,6 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 
 LogicalResult Lowering::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
-  if (failed(checkLayouts(op)))
-    return failure();
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     if (auto constantOp = dyn_cast<arith::ConstantOp>(op))
       return lowerConstant(constantOp);
@@ -614,7 +594,8 @@ struct SimtToLLVM : impl::SimtToLLVMBase<SimtToLLVM> {
         kernels.push_back(func);
     SmallVector<Attribute> lines;
     for (func::FuncOp kernel : kernels)
-      if (failed(lowerKernel(module, kernel, lines)))
+      if (failed(simt::checkLayouts(kernel, simt::blockShape(module))) ||
+          failed(lowerKernel(module, kernel, lines)))
         return signalPassFailure();
     module->setAttr(tile::kLinesAttr, ArrayAttr::get(&getContext(), lines));
   }

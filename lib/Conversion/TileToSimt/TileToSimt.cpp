@@ -9,6 +9,7 @@
 
 #include "Assignment.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 
 using namespace mlir;
 
@@ -333,14 +334,12 @@ class TileToSimtPass : public impl::TileToSimtBase<TileToSimtPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     simt::BlockShape block = simt::blockShape(module);
-    if (block.numWarps < 1 || !llvm::isPowerOf2_32(block.numWarps)) {
-      module.emitError("number of warps must be a power of two, got ")
-          << block.numWarps;
-      return signalPassFailure();
-    }
     for (auto kernel : module.getOps<func::FuncOp>())
-      if (kernel->hasAttr(tile::kKernelAttr))
+      if (kernel->hasAttr(tile::kKernelAttr)) {
+        if (failed(tile::checkTiles(kernel)))
+          return signalPassFailure();
         simt::Placement(kernel, block).run();
+      }
   }
 };
 

@@ -10,6 +10,7 @@
 #include "CarryOffsets.h"
 #include "Lowering.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -122,7 +123,8 @@ struct TileToVector : impl::TileToVectorBase<TileToVector> {
       if (func->hasAttr(tile::kKernelAttr))
         kernels.push_back(func);
     for (func::FuncOp kernel : kernels)
-      if (failed(lowerKernel(module, kernel)))
+      if (failed(tile::checkTiles(kernel)) ||
+          failed(lowerKernel(module, kernel)))
         return signalPassFailure();
   }
 };

@@ -63,3 +63,13 @@ func.func @toward_zero(%x: f32) -> bf16 {
   %y = arith.truncf %x toward_zero : f32 to bf16
   return %y : bf16
 }
+
+// Floats that are in no table stay.
+// CHECK-LABEL: func @other_floats
+// CHECK-NEXT:    arith.truncf %{{.*}} : f128 to f16
+// CHECK-NEXT:    arith.extf %{{.*}} : bf16 to f128
+func.func @other_floats(%x: f128, %y: bf16) -> (f16, f128) {
+  %a = arith.truncf %x : f128 to f16
+  %b = arith.extf %y : bf16 to f128
+  return %a, %b : f16, f128
+}

@@ -13,7 +13,7 @@ func.func @no_layout() attributes {tile.kernel} {
 #wide = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16], [32]], warp = [], dims = [64]>
 module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
 func.func @other_warp_size() attributes {tile.kernel} {
-  // expected-error @+1 {{'tile.arange' op expected a layout of 1 dimensions for 1 warps of 32 lanes, found}}
+  // expected-error @+1 {{'tile.arange' op expected a layout for 1 warps of 32 lanes, found}}
   %at = tile.arange 0 to 64 : tensor<64xi32, #wide>
   return
 }

@@ -351,3 +351,64 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
     return
   }
 }
+
+// -----
+
+// Two warps hold the same elements here, and a register too: they must not count twice, so the axis comes into one warp.
+#twice = #simt.layout<register = [[2]], lane = [[1], [4], [8], [16], [32]], warp = [[2], [64]], dims = [128]>
+
+// CHECK: #[[$OWN:.+]] = #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}0], [0]], dims = [128]>
+module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @twice
+  func.func @twice() attributes {tile.kernel} {
+    %x = arith.constant dense<1.0> : tensor<128xf32, #twice>
+    // CHECK: simt.local_store
+    // CHECK-NEXT: %[[X:.*]] = simt.local_load {{.*}} : tensor<128xf32, #[[$OWN]]>
+    // CHECK-NEXT: tile.reduce(%[[X]]), 0 {commutative} : (tensor<128xf32, #[[$OWN]]>) -> f32
+    %r = tile.reduce(%x), 0 : (tensor<128xf32, #twice>) -> f32 {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      tile.yield %s : f32
+    }
+    return
+  }
+}
+
+// -----
+
+// What must have one layout gets it, whatever it came in: masks as their values, operands of a reduction or a scan as the
+// first of them, indices as what is gathered.
+#a = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
+#b = #simt.layout<register = [[32]], lane = [[1], [2], [4], [8], [16]], warp = [], dims = [64]>
+#c = #simt.layout<register = [], lane = [[1], [2], [4], [0], [0]], warp = [], dims = [8]>
+
+// CHECK-DAG: #[[$A:.+]] = #simt.layout<register = {{\[\[}}1]], lane
+// CHECK-DAG: #[[$B:.+]] = #simt.layout<register = {{\[\[}}32]], lane
+module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+  // CHECK-LABEL: func.func @one_layout
+  func.func @one_layout() attributes {tile.kernel} {
+    %v = arith.constant dense<1> : tensor<64xi32, #a>
+    %w = arith.constant dense<2> : tensor<64xi8, #b>
+    %m = arith.constant dense<true> : tensor<64xi1, #b>
+    // CHECK: %[[M:.*]] = simt.convert_layout %{{.*}} : tensor<64xi1, #[[$B]]> -> tensor<64xi1, #[[$A]]>
+    // CHECK: simt.local_count %{{.*}} mask %[[M]] : tensor<64xi1, #[[$A]]>, 8 : tensor<64xi32, #[[$A]]>
+    %h = tile.histogram %v mask %m : tensor<64xi1, #b>, 8 : tensor<64xi32, #a> -> tensor<8xi32, #c>
+    // CHECK: %[[I:.*]] = simt.convert_layout %{{.*}} : tensor<64xi8, #[[$B]]> -> tensor<64xi8, #[[$A]]>
+    // CHECK: simt.local_gather %{{.*}}[%[[I]]]
+    %g = tile.gather %v[%w], 0 : tensor<64xi32, #a>, tensor<64xi8, #b> -> tensor<64xi32, #a>
+    // CHECK: %[[W:.*]] = simt.convert_layout %{{.*}} : tensor<64xi8, #[[$B]]> -> tensor<64xi8, #[[$A]]>
+    // CHECK: tile.reduce(%{{.*}}, %[[W]])
+    %r:2 = tile.reduce(%v, %w), 0 : (tensor<64xi32, #a>, tensor<64xi8, #b>) -> (i32, i8) {
+    ^bb0(%p: i32, %q: i8, %s: i32, %t: i8):
+      tile.yield %p, %t : i32, i8
+    }
+    // CHECK: %[[U:.*]] = simt.convert_layout %{{.*}} : tensor<64xi8, #[[$B]]> -> tensor<64xi8, #[[$A]]>
+    // CHECK: %[[S:.*]]:2 = tile.scan(%{{.*}}, %[[U]]), 0 : ({{.*}}) -> (tensor<64xi32, #[[$A]]>, tensor<64xi8, #[[$A]]>)
+    // CHECK: simt.convert_layout %[[S]]#1 : tensor<64xi8, #[[$A]]> -> tensor<64xi8, #[[$B]]>
+    %n:2 = tile.scan(%v, %w), 0 : (tensor<64xi32, #a>, tensor<64xi8, #b>) -> (tensor<64xi32, #a>, tensor<64xi8, #b>) {
+    ^bb0(%p: i32, %q: i8, %s: i32, %t: i8):
+      tile.yield %p, %t : i32, i8
+    }
+    return
+  }
+}

@@ -160,3 +160,288 @@ func.func @local_load_c2(%b: !simt.buffer) {
   %x = simt.local_load %b[] base 0 strides [] : f32
   return
 }
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+#s = #simt.layout<offset = [[0, 1], [0, 1]], dims = [2, 2]>
+
+func.func @local_store_c3_twice(%x: tensor<2x2xf32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_store' op needs a swizzle that has an offset for each element of the padded tile, got #simt.layout<offset = [[0, 1], [0, 1]], dims = [2, 2]>}}
+  simt.local_store %x, %b[] base 0 strides [] swizzle #s : tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+#s = #simt.layout<offset = [[1], [2]], dims = [4]>
+
+func.func @local_load_c3_dims() {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_load' op needs a swizzle that has an offset for each element of the padded tile}}
+  %x = simt.local_load %b[] base 0 strides [] swizzle #s : tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+
+func.func @local_gather_c3_axis(%i: tensor<2x2xi32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_gather' op needs an axis in [0, 2) and a positive extent, got 2 and 2}}
+  %x = simt.local_gather %b[%i], 2 extent 2 strides [2, 1] : tensor<2x2xi32, #l> -> tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+
+func.func @local_gather_c3_extent(%i: tensor<2x2xi32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_gather' op needs an axis in [0, 2) and a positive extent, got 0 and 0}}
+  %x = simt.local_gather %b[%i], 0 extent 0 strides [2, 1] : tensor<2x2xi32, #l> -> tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[1]], lane = [[2]], warp = [], dims = [4]>
+#t = #simt.layout<register = [[2]], lane = [[1]], warp = [], dims = [4]>
+
+func.func @local_count_c1(%i: tensor<4xi32, #l>, %m: tensor<4xi1, #t>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_count' op needs a mask with the shape and layout of the indices}}
+  simt.local_count %b[%i] mask %m : tensor<4xi1, #t>, 4 : tensor<4xi32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[1]], lane = [[2]], warp = [], dims = [4]>
+
+func.func @local_count_c3(%i: tensor<4xi32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_count' op needs at least one bin, got -1}}
+  simt.local_count %b[%i], -1 : tensor<4xi32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+#t = #simt.layout<register = [[1, 0]], lane = [[0, 1]], warp = [], dims = [2, 2]>
+
+func.func @local_dot_c3(%x: tensor<2x2xf32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_dot' op must give what it adds to}}
+  %d = simt.local_dot %b : f16 [1, 2], %b : f16 [2, 1], %x depth 2 : tensor<2x2xf32, #l> -> tensor<2x2xf32, #t>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+
+func.func @local_dot_c4(%x: tensor<2x2xf32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_dot' op needs factors of floats and an accumulator of floats of rank 2 or 3, or integers of one type and i32, got 'f16', 'i8'}}
+  %d = simt.local_dot %b : f16 [1, 2], %b : i8 [2, 1], %x depth 2 : tensor<2x2xf32, #l> -> tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+
+func.func @local_dot_c5(%x: tensor<2x2xf32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_dot' op depth must be positive, got 0}}
+  %d = simt.local_dot %b : f16 [1, 2], %b : f16 [2, 1], %x depth 0 : tensor<2x2xf32, #l> -> tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#w = #simt.layout<register = [], lane = [[1]], warp = [[2]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>
+
+func.func @warp_reduce_c1(%x: tensor<4xf32, #w>) {
+  // expected-error @below {{'simt.warp_reduce' op needs one operand or more and a result for each, got 2 and 1}}
+  %y = simt.warp_reduce(%x, %x), 0 : (tensor<4xf32, #w>, tensor<4xf32, #w>) -> tensor<2xf32, #p> {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    simt.yield %a, %b : f32, f32
+  }
+  return
+}
+
+// -----
+
+#w = #simt.layout<register = [], lane = [[1]], warp = [[2]], dims = [4]>
+#v = #simt.layout<register = [], lane = [[2]], warp = [[1]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>
+
+func.func @warp_reduce_c1_layouts(%x: tensor<4xf32, #w>, %z: tensor<4xf32, #v>) {
+  // expected-error @below {{'simt.warp_reduce' op operands must have one shape and layout}}
+  %y:2 = simt.warp_reduce(%x, %z), 0 : (tensor<4xf32, #w>, tensor<4xf32, #v>) -> (tensor<2xf32, #p>, tensor<2xf32, #p>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    simt.yield %a, %b : f32, f32
+  }
+  return
+}
+
+// -----
+
+#w = #simt.layout<register = [], lane = [[1]], warp = [[2]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>
+
+func.func @warp_reduce_c2(%x: tensor<4xf32, #w>) {
+  // expected-error @below {{'simt.warp_reduce' op axis must be in [0, 1), got 1}}
+  %y = simt.warp_reduce(%x), 1 : (tensor<4xf32, #w>) -> tensor<2xf32, #p> {
+  ^bb0(%a: f32, %b: f32):
+    simt.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+#w = #simt.layout<register = [], lane = [[1]], warp = [[2]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>
+
+func.func @warp_reduce_c3(%x: tensor<4xf32, #w>) {
+  // expected-error @below {{'simt.warp_reduce' op region must take two scalars an operand, of its element type, and yield one}}
+  %y = simt.warp_reduce(%x), 0 : (tensor<4xf32, #w>) -> tensor<2xf32, #p> {
+  ^bb0(%a: f32, %b: i32):
+    simt.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+// Two warps that hold the same elements would count them twice.
+#w = #simt.layout<register = [[2]], lane = [[1]], warp = [[2]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>
+
+func.func @warp_reduce_c4(%x: tensor<4xf32, #w>) {
+  // expected-error @below {{'simt.warp_reduce' op needs a layout in which each bit of a place moves along the axis only or not at all}}
+  %y = simt.warp_reduce(%x), 0 : (tensor<4xf32, #w>) -> tensor<2xf32, #p> {
+  ^bb0(%a: f32, %b: f32):
+    simt.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+#w = #simt.layout<register = [], lane = [[1]], warp = [[2]], dims = [4]>
+#p = #simt.layout<register = [], lane = [[0]], warp = [[0]], dims = [1]>
+
+func.func @warp_reduce_c5(%x: tensor<4xf32, #w>) {
+  // expected-error @below {{'simt.warp_reduce' op result must be 'tensor<2xf32, #simt.layout<register = [], lane = [[0]], warp = [[1]], dims = [2]>>', got}}
+  %y = simt.warp_reduce(%x), 0 : (tensor<4xf32, #w>) -> tensor<1xf32, #p> {
+  ^bb0(%a: f32, %b: f32):
+    simt.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @shuffle_xor_c1(%v: i32) {
+  // expected-error @below {{'simt.shuffle_xor' op mask must be the distance of two lanes, got -1}}
+  %x = simt.shuffle_xor %v, -1
+  return
+}
+
+// -----
+
+func.func @thread_load_c1_count(%p: !llvm.ptr<1>) {
+  // expected-error @below {{'simt.thread_load' op moves an i8, i16, i32 or i64, or a vector of 1, 2, 4, 8 or 16 of them and up to 16 bytes, got 'vector<65536xi32>'}}
+  %a = simt.thread_load %p : !llvm.ptr<1> -> vector<65536xi32>
+  return
+}
+
+// -----
+
+func.func @thread_load_c1_element(%p: !llvm.ptr<1>) {
+  // expected-error @below {{'simt.thread_load' op moves an i8, i16, i32 or i64, or a vector of 1, 2, 4, 8 or 16 of them and up to 16 bytes, got 'f32'}}
+  %a = simt.thread_load %p : !llvm.ptr<1> -> f32
+  return
+}
+
+// -----
+
+func.func @thread_load_c1_odd(%p: !llvm.ptr<1>) {
+  // expected-error @below {{got 'vector<3xi32>'}}
+  %a = simt.thread_load %p : !llvm.ptr<1> -> vector<3xi32>
+  return
+}
+
+// -----
+
+func.func @thread_load_c2(%p: !llvm.ptr<1>, %m: i1, %o: i64) {
+  // expected-error @below {{'simt.thread_load' op other must have the type of the result, 'i32', got 'i64'}}
+  %a = simt.thread_load %p mask %m other %o : i64 : !llvm.ptr<1> -> i32
+  return
+}
+
+// -----
+
+func.func @thread_load_c3(%p: !llvm.ptr<1>, %o: i32) {
+  // expected-error @below {{'simt.thread_load' op other is what a false mask gives, got no mask}}
+  %a = simt.thread_load %p other %o : i32 : !llvm.ptr<1> -> i32
+  return
+}
+
+// -----
+
+func.func @thread_store_c1(%p: !llvm.ptr<1>, %v: vector<2x2xi32>) {
+  // expected-error @below {{'simt.thread_store' op moves an i8, i16, i32 or i64, or a vector of 1, 2, 4, 8 or 16 of them and up to 16 bytes, got 'vector<2x2xi32>'}}
+  simt.thread_store %p, %v : !llvm.ptr<1>, vector<2x2xi32>
+  return
+}
+
+// -----
+
+func.func @thread_atomic_rmw_c1(%p: !llvm.ptr<1>, %v: i7) {
+  // expected-error @below {{'simt.thread_atomic_rmw' op updates an i8, i16, i32, i64, f16, bf16, f32 or f64, got 'i7'}}
+  %a = simt.thread_atomic_rmw add, %p, %v : !llvm.ptr<1>, i7 -> i7
+  return
+}
+
+// -----
+
+func.func @thread_atomic_rmw_c2(%p: !llvm.ptr<1>, %v: i32) {
+  // expected-error @below {{'simt.thread_atomic_rmw' op 'fadd' takes floats, got 'i32'}}
+  %a = simt.thread_atomic_rmw fadd, %p, %v : !llvm.ptr<1>, i32 -> i32
+  return
+}
+
+// -----
+
+func.func @thread_atomic_rmw_c3(%p: !llvm.ptr<1>, %v: i32) {
+  // expected-error @below {{'simt.thread_atomic_rmw' op result must have the type of the value, 'i32', got 'i64'}}
+  %a = simt.thread_atomic_rmw add, %p, %v : !llvm.ptr<1>, i32 -> i64
+  return
+}
+
+// -----
+
+func.func @thread_atomic_cas_c1(%p: !llvm.ptr<1>, %v: i128) {
+  // expected-error @below {{'simt.thread_atomic_cas' op compares an i8, i16, i32 or i64, got 'i128'}}
+  %a = simt.thread_atomic_cas %p, %v, %v : !llvm.ptr<1>, i128
+  return
+}
+
+// -----
+
+// Bit 2 of the index is nowhere.
+// expected-error @+1 {{a tile's layout has a place for each element, got one that leaves some out}}
+func.func @layout_surjective(%x: tensor<32xf32, #simt.layout<register = [], lane = [], warp = [[1], [2], [2], [8], [16]], dims = [32]>>) {
+  return
+}

@@ -740,7 +740,7 @@ func.func @clamp_c1_integers(%x: tensor<4xi32>) {
 // -----
 
 // A pointer to bits.
-// expected-error @below {{a pointer points to integers or floats of whole bytes or to pointers, got 'i1'}}
+// expected-error @below {{a pointer points to integers or floats of 1, 2, 4 or 8 bytes or to pointers, got 'i1'}}
 func.func private @pointer_to_i1(!tile.ptr<i1>)
 
 // -----
@@ -761,4 +761,50 @@ func.func @kernel_returns(%x: f32) -> f32 attributes {tile.kernel} {
 
 // expected-error @below {{'builtin.module' op carries 'tile.kernel', which marks functions}}
 module attributes {tile.kernel} {
+}
+
+// -----
+
+// Passes take the block that a kernel runs as for granted.
+// expected-error @below {{'builtin.module' op 'tile.num_warps' must be a power of two (i32) from 1 to 1024, got 3 : i32}}
+module attributes {tile.num_warps = 3 : i32} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'tile.num_warps' must be a power of two (i32) from 1 to 1024, got 4 : i64}}
+module attributes {tile.num_warps = 4 : i64} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'warp_size' must be a power of two (i32) from 1 to 1024, got -32 : i32}}
+module attributes {tile.target = {warp_size = -32 : i32}} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'tile.target' must be a dictionary, got "cuda"}}
+module attributes {tile.target = "cuda"} {
+}
+
+// -----
+
+// expected-error @below {{a pointer points to integers or floats of 1, 2, 4 or 8 bytes or to pointers, got 'f128'}}
+func.func private @wide_pointee(!tile.ptr<f128>)
+
+// -----
+
+func.func @tile_element(%x: tensor<4xindex>) {
+  // expected-error @below {{operand #0 must be tile of integers, floats or pointers, but got 'tensor<4xindex>'}}
+  %y = tile.expand_dims %x, 0 : tensor<4xindex> -> tensor<1x4xindex>
+  return
+}
+
+// -----
+
+func.func @tile_extent(%x: f32) {
+  // expected-error @below {{result #0 must be tile of integers, floats or pointers, but got 'tensor<0xf32>'}}
+  %y = tile.splat %x : f32 -> tensor<0xf32>
+  return
 }

@@ -43,10 +43,41 @@ BlockShape simt::blockShape(ModuleOp module) {
   BlockShape block;
   if (auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
     block.numWarps = static_cast<int32_t>(warps.getInt());
-  if (auto target = module->getAttrOfType<DictionaryAttr>("tile.target"))
-    if (auto size = target.getAs<IntegerAttr>("warp_size"))
+  if (auto target = module->getAttrOfType<DictionaryAttr>(tile::kTargetAttr))
+    if (auto size = target.getAs<IntegerAttr>(tile::kWarpSizeName))
       block.warpSize = static_cast<int32_t>(size.getInt());
   return block;
+}
+
+LogicalResult simt::checkLayouts(Operation *kernel, BlockShape block) {
+  llvm::DenseSet<Attribute> known;
+  auto check = [&](Operation *op, Type type) -> LogicalResult {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (!tile || known.contains(tile.getEncoding()))
+      return success();
+    LayoutAttr attribute = getLayout(tile);
+    if (!attribute)
+      return op->emitOpError("expected tiles with a layout, found ") << tile;
+    const LinearLayout &layout = attribute.getLayout();
+    if (layout.inSize(kLane) != block.warpSize ||
+        layout.inSize(kWarp) != block.numWarps)
+      return op->emitOpError("expected a layout for ")
+             << block.numWarps << " warps of " << block.warpSize
+             << " lanes, found " << tile;
+    known.insert(attribute);
+    return success();
+  };
+  WalkResult result = kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isFit = true;
+    for (Type type : op->getResultTypes())
+      isFit = isFit && succeeded(check(op, type));
+    for (Region &region : op->getRegions())
+      for (Block &inner : region)
+        for (Type type : inner.getArgumentTypes())
+          isFit = isFit && succeeded(check(op, type));
+    return isFit ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 static int log2Exact(int64_t value) { return llvm::Log2_64(value); }
@@ -195,6 +226,63 @@ int simt::bitsAlong(const LinearLayout &layout, llvm::StringRef in, int dim) {
   int count = 0;
   for (const LinearLayout::Basis &basis : basesOf(layout, in))
     count += basis[dim] != 0;
+  return count;
+}
+
+bool simt::hasOwnBits(const LinearLayout &layout, int axis) {
+  int32_t seen = 0;
+  for (llvm::StringRef in : {kRegister, kLane, kWarp})
+    for (const LinearLayout::Basis &basis : basesOf(layout, in)) {
+      int32_t step = basis[axis];
+      if (step == 0)
+        continue;
+      int64_t moved = llvm::count_if(basis, [](int32_t c) { return c != 0; });
+      if (moved != 1 || !llvm::isPowerOf2_32(step) || (seen & step) != 0)
+        return false;
+      seen |= step;
+    }
+  return seen == (int32_t{1} << outBits(layout)[axis]) - 1;
+}
+
+/// Where warps move along an axis, from the lowest.
+static SmallVector<int32_t> warpSteps(const LinearLayout &layout, int axis) {
+  SmallVector<int32_t> steps;
+  for (const LinearLayout::Basis &basis : basesOf(layout, kWarp))
+    if (basis[axis])
+      steps.push_back(basis[axis]);
+  llvm::sort(steps);
+  return steps;
+}
+
+LinearLayout simt::warpReduceLayout(const LinearLayout &layout, int axis) {
+  SmallVector<int32_t> steps = warpSteps(layout, axis);
+  SmallVector<LayoutInput> inputs;
+  for (llvm::StringRef in : {kRegister, kLane, kWarp}) {
+    LayoutInput input{in, {}};
+    for (LinearLayout::Basis basis : basesOf(layout, in)) {
+      if (in == kWarp && basis[axis])
+        basis[axis] = 1 << (llvm::find(steps, basis[axis]) - steps.begin());
+      else
+        basis[axis] = 0;
+      input.second.push_back(basis);
+    }
+    inputs.push_back(input);
+  }
+  SmallVector<int> bits = outBits(layout);
+  bits[axis] = static_cast<int>(steps.size());
+  return makeLayout(inputs, bits).withoutZeroRegisters();
+}
+
+int64_t simt::warpsAlong(const LinearLayout &layout, int axis, int64_t extent) {
+  SmallVector<int32_t> steps = warpSteps(layout, axis);
+  int64_t count = 0;
+  for (int64_t place = 0; place < int64_t{1} << steps.size(); ++place) {
+    int64_t first = 0;
+    for (size_t bit = 0; bit < steps.size(); ++bit)
+      if (place >> bit & 1)
+        first += steps[bit];
+    count += first < extent;
+  }
   return count;
 }
 

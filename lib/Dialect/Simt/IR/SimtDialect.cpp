@@ -135,7 +135,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult LayoutAttr::verifyEncoding(
-    ArrayRef<int64_t> shape, Type,
+    ArrayRef<int64_t> shape, Type element,
     llvm::function_ref<InFlightDiagnostic()> emitError) const {
   const layout::LinearLayout &layout = getLayout();
   for (const layout::Dim &in : layout.inDims())
@@ -143,6 +143,13 @@ LogicalResult LayoutAttr::verifyEncoding(
       return emitError() << "a tile's layout has the inputs register, lane and "
                             "warp, got "
                          << in.name;
+  if (!tile::isElement(element) || llvm::any_of(shape, [](int64_t extent) {
+        return extent < 1 || extent > tile::kMostExtent;
+      }))
+    return emitError() << "a tile with a layout has extents of 1 to "
+                       << tile::kMostExtent
+                       << " and integers, floats or pointers as elements, got ["
+                       << shape << "] of " << element;
   if (ArrayRef<int32_t>(layout.outShape()) !=
       ArrayRef<int32_t>(paddedShape(shape))) {
     InFlightDiagnostic diag = emitError() << "a layout for a tile of extents [";
@@ -153,6 +160,10 @@ LogicalResult LayoutAttr::verifyEncoding(
     llvm::interleaveComma(layout.outShape(), diag);
     return diag << "]";
   }
+  if (!layout.isSurjective())
+    return emitError() << "a tile's layout has a place for each element, got "
+                          "one that leaves some out: "
+                       << *this;
   return success();
 }
 
@@ -178,19 +189,6 @@ int64_t simt::elementBytes(Type element) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
-//===----------------------------------------------------------------------===//
-// Constraints
-//===----------------------------------------------------------------------===//
-
-LogicalResult ConvertLayoutOp::verify() {
-  auto source = getSource().getType(), result = getResult().getType();
-  if (source.getShape() != result.getShape() ||
-      source.getElementType() != result.getElementType()) // convert_layout_c1
-    return emitOpError("may change the layout only, got ")
-           << source << " and " << result;
-  return success();
-}
-
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getSource().getType() == getResult().getType())
     return getSource();
@@ -201,73 +199,4 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
     return getResult();
   }
   return {};
-}
-
-LogicalResult AllocOp::verify() {
-  if (static_cast<int64_t>(getBytes()) <= 0) // alloc_c1
-    return emitOpError("bytes must be positive, got ")
-           << static_cast<int64_t>(getBytes());
-  return success();
-}
-
-static LogicalResult verifyAddress(Operation *op, Type type,
-                                   ArrayRef<int32_t> strides,
-                                   LayoutAttr swizzle) {
-  size_t rank = tile::getShape(type).size();
-  if (swizzle ? !strides.empty() : strides.size() != rank) // local_*_c1
-    return op->emitOpError(
-               "needs one stride a dimension, or a swizzle and none, got ")
-           << strides.size() << " strides for " << type;
-  return success();
-}
-
-/// Passes ask where a buffer is, so it must be plain to see.
-static LogicalResult verifyBuffer(Operation *op, Value buffer) {
-  if (!buffer.getDefiningOp<AllocOp>()) // local_*_c2
-    return op->emitOpError("needs buffers that are results of simt.alloc");
-  return success();
-}
-
-LogicalResult LocalStoreOp::verify() {
-  if (failed(verifyBuffer(*this, getBuffer())))
-    return failure();
-  return verifyAddress(*this, getValue().getType(), getStrides(),
-                       getSwizzleAttr());
-}
-
-LogicalResult LocalLoadOp::verify() {
-  if (failed(verifyBuffer(*this, getBuffer())))
-    return failure();
-  return verifyAddress(*this, getResult().getType(), getStrides(),
-                       getSwizzleAttr());
-}
-
-LogicalResult LocalCountOp::verify() {
-  return verifyBuffer(*this, getBuffer());
-}
-
-LogicalResult LocalDotOp::verify() {
-  if (failed(verifyBuffer(*this, getLhs())) ||
-      failed(verifyBuffer(*this, getRhs())))
-    return failure();
-  size_t rank = tile::getShape(getAcc().getType()).size();
-  if (getLhsStrides().size() != rank ||
-      getRhsStrides().size() != rank) // local_dot_c1
-    return emitOpError("needs one stride a dimension of the factors, got ")
-           << getLhsStrides().size() << " and " << getRhsStrides().size()
-           << " for rank " << rank;
-  return success();
-}
-
-LogicalResult LocalGatherOp::verify() {
-  if (failed(verifyBuffer(*this, getBuffer())))
-    return failure();
-  auto indices = getIndices().getType(), result = getResult().getType();
-  if (getStrides().size() != static_cast<size_t>(result.getRank()) ||
-      indices.getShape() != result.getShape() ||
-      indices.getEncoding() != result.getEncoding()) // local_gather_c1
-    return emitOpError("needs one stride a dimension, and indices with the "
-                       "shape and layout of the result, got ")
-           << indices << " and " << result;
-  return success();
 }

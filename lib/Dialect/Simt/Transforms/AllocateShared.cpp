@@ -55,7 +55,7 @@ class AllocateSharedPass : public impl::AllocateSharedBase<AllocateSharedPass> {
     ModuleOp module = getOperation();
     Builder b(module.getContext());
     module->setAttr(simt::kSharedBytesAttr, b.getI64IntegerAttr(total));
-    auto target = module->getAttrOfType<DictionaryAttr>("tile.target");
+    auto target = module->getAttrOfType<DictionaryAttr>(tile::kTargetAttr);
     auto most = target ? target.getAs<IntegerAttr>("shared_bytes") : nullptr;
     if (most && total > most.getInt()) {
       module.emitError("out of resources: shared memory: required ")

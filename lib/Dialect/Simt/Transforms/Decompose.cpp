@@ -101,6 +101,10 @@ private:
                                b.getDenseI32ArrayAttr(place.strides),
                                LayoutAttr());
   }
+  /// `value` in the layout of `model`.
+  Value convertLike(ImplicitLocOpBuilder &b, Value value, Value model) {
+    return convertTo(b, value, getLayout(model.getType()).getLayout());
+  }
   Value convertTo(ImplicitLocOpBuilder &b, Value value,
                   const LinearLayout &layout) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -118,6 +122,11 @@ private:
     return result;
   }
   Value throughShared(ImplicitLocOpBuilder &b, ConvertLayoutOp op);
+  /// All operands in one layout.
+  void convertOperands(Operation *op, const LinearLayout &layout);
+  /// The op gives its results in `layout` from now on, its users still get them
+  /// in the layout that they know.
+  void giveResults(Operation *op, const LinearLayout &layout);
   Value dynamicOffset(ImplicitLocOpBuilder &b, ValueRange offsets,
                       ArrayRef<std::pair<int64_t, int64_t>> limits,
                       ArrayRef<int32_t> strides);
@@ -190,53 +199,33 @@ void Decomposition::convert(ConvertLayoutOp op) {
   }
 }
 
+void Decomposition::convertOperands(Operation *op, const LinearLayout &layout) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(convertTo(b, operand.get(), layout));
+}
+
+void Decomposition::giveResults(Operation *op, const LinearLayout &layout) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  b.setInsertionPointAfter(op);
+  for (OpResult result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || getLayout(type).getLayout() == layout)
+      continue;
+    LinearLayout home = getLayout(type).getLayout();
+    result.setType(withLayout(type, LayoutAttr::get(op->getContext(), layout)));
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : result.getUses())
+      uses.push_back(&use);
+    Value converted = convertTo(b, result, home);
+    for (OpOperand *use : uses)
+      use->set(converted);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions and scans
 //===----------------------------------------------------------------------===//
-
-/// The layout of simt.warp_reduce's result; see there.
-LinearLayout perWarpLayout(const LinearLayout &layout, int axis) {
-  SmallVector<int32_t> axisBits;
-  for (const LinearLayout::Basis &basis : basesOf(layout, kWarp))
-    if (basis[axis])
-      axisBits.push_back(basis[axis]);
-  llvm::sort(axisBits);
-  SmallVector<LayoutInput> inputs;
-  for (llvm::StringRef in : {kRegister, kLane, kWarp}) {
-    LayoutInput input{in, {}};
-    for (LinearLayout::Basis basis : basesOf(layout, in)) {
-      if (in == kWarp && basis[axis])
-        basis[axis] =
-            1 << (llvm::find(axisBits, basis[axis]) - axisBits.begin());
-      else
-        basis[axis] = 0;
-      input.second.push_back(basis);
-    }
-    inputs.push_back(input);
-  }
-  SmallVector<int> bits = outBits(layout);
-  bits[axis] = static_cast<int>(axisBits.size());
-  return makeLayout(inputs, bits).withoutZeroRegisters();
-}
-
-/// How many warps along the axis hold any of its `extent` elements: a prefix,
-/// as the bits of their place are in order.
-int64_t warpsInside(const LinearLayout &layout, int axis, int64_t extent) {
-  SmallVector<int64_t> bits;
-  for (const LinearLayout::Basis &basis : basesOf(layout, kWarp))
-    if (basis[axis])
-      bits.push_back(basis[axis]);
-  llvm::sort(bits);
-  int64_t count = 0;
-  for (int64_t place = 0; place < int64_t{1} << bits.size(); ++place) {
-    int64_t first = 0;
-    for (size_t bit = 0; bit < bits.size(); ++bit)
-      if (place >> bit & 1)
-        first += bits[bit];
-    count += first < extent;
-  }
-  return count;
-}
 
 /// `perWarp` with the axis in registers, and all warps holding all of it.
 LinearLayout gatheredLayout(const LinearLayout &perWarp, int axis) {
@@ -263,44 +252,30 @@ LinearLayout gatheredLayout(const LinearLayout &perWarp, int axis) {
 
 void Decomposition::reduce(tile::ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getOperands().front().getType());
-  const LinearLayout &layout = getLayout(type).getLayout();
+  LinearLayout layout = getLayout(type).getLayout();
   int axis = op.getAxis();
   bool commutes = tile::isCommutative(op.getCombine());
   // Later passes may spell out the arithmetic of narrow types.
   if (commutes)
     op->setAttr("commutative", UnitAttr::get(op.getContext()));
-  if (bitsAlong(layout, kWarp, axis) == 0)
+  convertOperands(op, layout);
+  giveResults(op, *resultLayout(op, layout));
+  bool isSimple = hasOwnBits(layout, axis);
+  if (bitsAlong(layout, kWarp, axis) == 0 && isSimple)
     return;
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  if (isStrict || !commutes) {
-    // The order matters: bring the axis into one warp.
+  if (isStrict || !commutes || !isSimple) {
+    // The order matters, or several places hold one element: bring the axis
+    // into one warp.
     LinearLayout own = scanLayout(type.getShape(), axis, block);
-    for (OpOperand &operand : op->getOpOperands())
-      operand.set(convertTo(b, operand.get(), own));
-    b.setInsertionPointAfter(op);
-    LinearLayout given = *resultLayout(op, own);
-    for (OpResult result : op->getResults()) {
-      auto wanted = dyn_cast<RankedTensorType>(result.getType());
-      if (!wanted)
-        continue;
-      LinearLayout home = getLayout(wanted).getLayout();
-      if (home == given)
-        continue;
-      result.setType(
-          withLayout(wanted, LayoutAttr::get(op.getContext(), given)));
-      SmallVector<OpOperand *> uses;
-      for (OpOperand &use : result.getUses())
-        uses.push_back(&use);
-      Value converted = convertTo(b, result, home);
-      for (OpOperand *use : uses)
-        use->set(converted);
-    }
+    convertOperands(op, own);
+    giveResults(op, *resultLayout(op, own));
     return;
   }
-  LinearLayout perWarp = perWarpLayout(layout, axis),
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  LinearLayout perWarp = warpReduceLayout(layout, axis),
                gathered = gatheredLayout(perWarp, axis);
   SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = warpsInside(layout, axis, shape[axis]);
+  shape[axis] = warpsAlong(layout, axis, shape[axis]);
   SmallVector<Type> partTypes;
   for (Value operand : op.getOperands())
     partTypes.push_back(
@@ -323,29 +298,20 @@ void Decomposition::scan(tile::ScanOp op) {
   auto type = cast<RankedTensorType>(op.getOperands().front().getType());
   LinearLayout layout = getLayout(type).getLayout();
   int axis = op.getAxis();
+  convertOperands(op, layout);
+  giveResults(op, layout);
   int32_t highestRegister = 0, lowestLane = INT32_MAX;
   for (const LinearLayout::Basis &basis : basesOf(layout, kRegister))
     highestRegister = std::max(highestRegister, basis[axis]);
   for (const LinearLayout::Basis &basis : basesOf(layout, kLane))
     if (basis[axis])
       lowestLane = std::min(lowestLane, basis[axis]);
-  if (bitsAlong(layout, kWarp, axis) == 0 && highestRegister < lowestLane)
+  if (bitsAlong(layout, kWarp, axis) == 0 && highestRegister < lowestLane &&
+      hasOwnBits(layout, axis))
     return;
   LinearLayout own = scanLayout(type.getShape(), axis, block);
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  for (OpOperand &operand : op->getOpOperands())
-    operand.set(convertTo(b, operand.get(), own));
-  b.setInsertionPointAfter(op);
-  for (OpResult result : op->getResults()) {
-    SmallVector<OpOperand *> uses;
-    for (OpOperand &use : result.getUses())
-      uses.push_back(&use);
-    result.setType(withLayout(cast<RankedTensorType>(result.getType()),
-                              LayoutAttr::get(op.getContext(), own)));
-    Value converted = convertTo(b, result, layout);
-    for (OpOperand *use : uses)
-      use->set(converted);
-  }
+  convertOperands(op, own);
+  giveResults(op, own);
 }
 
 //===----------------------------------------------------------------------===//
@@ -515,8 +481,8 @@ void Decomposition::gather(tile::GatherOp op) {
   store(b, op.getSource(), place);
   int axis = op.getAxis();
   Value result = LocalGatherOp::create(
-      b, op.getResult().getType(), place.buffer, op.getIndices(),
-      op.getAxisAttr(),
+      b, op.getResult().getType(), place.buffer,
+      convertLike(b, op.getIndices(), op.getResult()), op.getAxisAttr(),
       b.getI32IntegerAttr(static_cast<int32_t>(type.getDimSize(axis))),
       b.getDenseI32ArrayAttr(place.strides));
   op.replaceAllUsesWith(result);
@@ -531,8 +497,9 @@ void Decomposition::histogram(tile::HistogramOp op) {
       b, cast<TypedAttr>(
              Attribute(DenseElementsAttr::get(type, b.getI32IntegerAttr(0)))));
   store(b, zeros, place);
-  LocalCountOp::create(b, place.buffer, op.getSource(), op.getMask(),
-                       op.getBinsAttr());
+  Value mask =
+      op.getMask() ? convertLike(b, op.getMask(), op.getSource()) : Value();
+  LocalCountOp::create(b, place.buffer, op.getSource(), mask, op.getBinsAttr());
   op.replaceAllUsesWith(load(b, type, place));
   op.erase();
 }
@@ -699,10 +666,14 @@ namespace {
 class SimtDecomposePass : public impl::SimtDecomposeBase<SimtDecomposePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    simt::Decomposition decomposition(module, simt::blockShape(module));
+    simt::BlockShape block = simt::blockShape(module);
+    simt::Decomposition decomposition(module, block);
     for (auto kernel : module.getOps<func::FuncOp>())
-      if (kernel->hasAttr(tile::kKernelAttr))
+      if (kernel->hasAttr(tile::kKernelAttr)) {
+        if (failed(simt::checkLayouts(kernel, block)))
+          return signalPassFailure();
         decomposition.run(kernel);
+      }
   }
 };
 

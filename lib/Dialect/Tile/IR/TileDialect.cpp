@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 
 using namespace mlir;
 using namespace terrazzo::tile;
@@ -37,16 +38,48 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+static bool isPowerOf2(Attribute attribute) {
+  auto integer = dyn_cast<IntegerAttr>(attribute);
+  return integer && integer.getType().isSignlessInteger(32) &&
+         integer.getInt() > 0 && integer.getInt() <= kMostThreads &&
+         llvm::isPowerOf2_64(static_cast<uint64_t>(integer.getInt()));
+}
+
+/// What passes read of the block that runs a kernel.
+static LogicalResult verifyBlock(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName();
+  Attribute value = attr.getValue();
+  if (name == kTargetAttr) {
+    auto facts = dyn_cast<DictionaryAttr>(value);
+    if (!facts)
+      return op->emitOpError()
+             << "'" << name << "' must be a dictionary, got " << value;
+    name = kWarpSizeName;
+    value = facts.get(kWarpSizeName);
+    if (!value)
+      return success();
+  }
+  if (!isPowerOf2(value))
+    return op->emitOpError()
+           << "'" << name << "' must be a power of two (i32) from 1 to "
+           << kMostThreads << ", got " << value;
+  return success();
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
+  if (attr.getName() == kNumWarpsAttr || attr.getName() == kTargetAttr)
+    return verifyBlock(op, attr);
   if (attr.getName() != kKernelAttr)
     return success();
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (!func)
     return op->emitOpError()
            << "carries '" << kKernelAttr << "', which marks functions";
+  if (!op->hasAttr("function_type"))
+    return success(); // The function says so itself, but later.
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (!isa<IntegerType, FloatType, PtrType>(type))
+    if (!isElement(type))
       return op->emitOpError()
              << "kernel argument " << index
              << " must be an integer, a float or a pointer, got " << type;
@@ -58,14 +91,52 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
 
 LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError,
                               Type pointee) {
-  if (isa<PtrType>(pointee))
+  if (isElement(pointee) && !pointee.isInteger(1))
     return success();
-  if (isa<IntegerType, FloatType>(pointee) &&
-      pointee.getIntOrFloatBitWidth() % 8 == 0)
-    return success();
-  return emitError() << "a pointer points to integers or floats of whole "
-                        "bytes or to pointers, got "
+  return emitError() << "a pointer points to integers or floats of 1, 2, 4 or "
+                        "8 bytes or to pointers, got "
                      << pointee;
+}
+
+bool terrazzo::tile::isElement(Type type) {
+  if (isa<PtrType, Float8E5M2Type, Float8E4M3FNType, Float8E5M2FNUZType,
+          Float8E4M3FNUZType, Float16Type, BFloat16Type, Float32Type,
+          Float64Type>(type))
+    return true;
+  return llvm::any_of(
+      ArrayRef<unsigned>{1, 8, 16, 32, 64},
+      [&](unsigned width) { return type.isSignlessInteger(width); });
+}
+
+LogicalResult terrazzo::tile::checkTiles(Operation *kernel) {
+  auto isTile = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !isa<TensorType>(type) ||
+           (tensor && isElement(tensor.getElementType()) &&
+            llvm::all_of(tensor.getShape(), [](int64_t extent) {
+              return extent >= 1 && extent <= kMostExtent;
+            }));
+  };
+  Operation *culprit = nullptr;
+  Type found;
+  kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    SmallVector<Type> types(op->getResultTypes());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::append_range(types, block.getArgumentTypes());
+    const auto *it = llvm::find_if_not(types, isTile);
+    if (it == types.end())
+      return WalkResult::advance();
+    culprit = op, found = *it;
+    return WalkResult::interrupt();
+  });
+  if (!culprit)
+    return success();
+  return culprit->emitOpError()
+         << "makes no tile: expected extents of 1 to " << kMostExtent
+         << " and elements of i1, or of integers, floats or pointers of 8 to "
+            "64 bits, found "
+         << found;
 }
 
 //===----------------------------------------------------------------------===//

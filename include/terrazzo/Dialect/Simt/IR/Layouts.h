@@ -39,6 +39,10 @@ struct BlockShape {
 /// The block that the module's attributes ask for.
 BlockShape blockShape(mlir::ModuleOp module);
 
+/// Whether all tiles of a kernel have a layout for this block; says which one
+/// has not.
+llvm::LogicalResult checkLayouts(mlir::Operation *kernel, BlockShape block);
+
 /// Hands out the bits of a tile's dimensions, lowest first, to hardware bits.
 class LayoutBuilder {
 public:
@@ -106,6 +110,17 @@ std::optional<LinearLayout> resultLayout(mlir::Operation *op,
 
 /// Whether `bit`s of this input dimension move along `dim`.
 int bitsAlong(const LinearLayout &layout, llvm::StringRef in, int dim);
+
+/// Whether each bit of an axis is one bit of a register, lane or warp, which
+/// moves along nothing else: what reductions and scans combine along.
+bool hasOwnBits(const LinearLayout &layout, int axis);
+
+/// The layout of a simt.warp_reduce's result, which see.
+LinearLayout warpReduceLayout(const LinearLayout &layout, int axis);
+
+/// How many places of warps along an axis hold any of its `extent` elements: a
+/// prefix, as their bits are in order.
+int64_t warpsAlong(const LinearLayout &layout, int axis, int64_t extent);
 
 /// Whether several threads hold one element of a value; all hold a scalar.
 bool hasCopies(mlir::Type type);

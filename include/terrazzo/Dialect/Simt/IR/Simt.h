@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Layout/LinearLayout.h"
 
@@ -27,7 +28,7 @@ struct SharedMemory : mlir::SideEffects::Resource::Base<SharedMemory> {
 };
 
 /// Module attributes.
-inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
+using tile::kNumWarpsAttr;
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "simt.shared_bytes";
 /// How many consecutive elements one access of a `tile.load` or `tile.store`
 /// may cover, as far as alignment and mask go (i32).

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Constraints are numbered as in TileOps.td; SimtDialect.cpp and test/Dialect/Simt/invalid.mlir name them by these numbers.
+// Constraints are numbered as in TileOps.td; SimtVerifiers.cpp and test/Dialect/Simt/invalid.mlir name them by these numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,15 +42,22 @@ def Simt_WarpReduceOp : Simt_Op<"warp_reduce", [RecursiveMemoryEffects, SingleBl
   let summary = "Combines, along an axis, the elements that each warp holds";
   let description = [{
     As `tile.reduce`, but each warp combines its own elements only. The result keeps the axis, with one element for each
-    of the `2^k` places that warps have along it (`k` warp bits of the layout move along the axis), and has the layout
-    that is left when registers and lanes do not move along it and the warps' bits of the axis are packed in order.
+    of the places that warps have along it and that hold an element, and has the layout that is left when registers and
+    lanes do not move along it and the warps' bits of the axis are packed in order.
 
-    Constraints: (C1) to (C3) of `tile.reduce`.
+    Constraints:
+    * (C1) there is at least one operand, all have one shape and layout, and each has a result;
+    * (C2) `axis` is in `[0, rank)`;
+    * (C3) the region has two scalar arguments an operand, of its element type, and yields one each;
+    * (C4) each bit of the axis is one bit of a register, lane or warp, which moves along nothing else;
+    * (C5) the results have the shape and layout described above.
   }];
   let arguments = (ins Variadic<Tile_Tile>:$operands, I32Attr:$axis, UnitAttr:$commutative);
   let results = (outs Variadic<Tile_Tile>:$results);
   let regions = (region SizedRegion<1>:$combine);
   let assemblyFormat = "`(` $operands `)` `,` $axis attr-dict `:` functional-type($operands, $results) $combine";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Simt_YieldOp : Simt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"WarpReduceOp">]> {
@@ -93,7 +100,8 @@ def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Sim
 
     Constraints:
     * (C1) there is one stride a dimension, or a swizzle;
-    * (C2) the buffer is the result of a `simt.alloc`.
+    * (C2) the buffer is the result of a `simt.alloc`;
+    * (C3) the swizzle has one offset for each element of the padded tile.
   }];
   let arguments = (ins Tile_Value:$value, Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base,
                        DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, UnitAttr:$disjoint);
@@ -110,7 +118,8 @@ def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [MemoryEffects<[MemRead<Simt_S
 
     Constraints:
     * (C1) there is one stride a dimension, or a swizzle;
-    * (C2) the buffer is the result of a `simt.alloc`.
+    * (C2) the buffer is the result of a `simt.alloc`;
+    * (C3) the swizzle has one offset for each element of the padded tile.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base, DenseI32ArrayAttr:$strides,
                        OptionalAttr<Simt_LayoutAttr>:$swizzle);
@@ -129,7 +138,8 @@ def Simt_LocalGatherOp : Simt_Op<"local_gather", [MemoryEffects<[MemRead<Simt_Sh
 
     Constraints:
     * (C1) there is one stride a dimension, indices and result have one shape and layout;
-    * (C2) the buffer is the result of a `simt.alloc`.
+    * (C2) the buffer is the result of a `simt.alloc`;
+    * (C3) `axis` is in `[0, rank)`, `extent` is positive.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, I32Attr:$axis, I32Attr:$extent,
                        DenseI32ArrayAttr:$strides);
@@ -146,7 +156,9 @@ def Simt_LocalCountOp : Simt_Op<"local_count", [MemoryEffects<[MemRead<Simt_Shar
     Elements outside `[0, bins)`, elements whose mask is false, copies and elements beyond the shape do not count.
 
     Constraints:
-    * (C2) the buffer is the result of a `simt.alloc`.
+    * (C1) indices and mask have one shape and layout;
+    * (C2) the buffer is the result of a `simt.alloc`;
+    * (C3) `bins` is positive.
   }];
   let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_BoolTile>:$mask, I32Attr:$bins);
   let assemblyFormat = "$buffer `[` $indices `]` (`mask` $mask^ `:` type($mask))? `,` $bins attr-dict `:` type($indices)";
@@ -162,7 +174,10 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
 
     Constraints:
     * (C1) there is one stride a dimension of the factors;
-    * (C2) both buffers are results of a `simt.alloc`.
+    * (C2) both buffers are results of a `simt.alloc`;
+    * (C3) acc and result have one type;
+    * (C4) its rank is 2 or 3, and factors and accumulator are floats, or the factors integers of one type and acc i32;
+    * (C5) `depth` is positive.
   }];
   let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, TypeAttr:$lhsType, TypeAttr:$rhsType,
                        I32Attr:$depth, DenseI32ArrayAttr:$lhsStrides, DenseI32ArrayAttr:$rhsStrides,
@@ -203,9 +218,14 @@ def Simt_SharedBaseOp : Simt_Op<"shared_base", [Pure]> {
 
 def Simt_ShuffleXorOp : Simt_Op<"shuffle_xor", [AllTypesMatch<["value", "result"]>]> {
   let summary = "The value of the lane whose index differs by `mask`; all lanes take part";
+  let description = [{
+    Constraints:
+    * (C1) `mask` is not negative.
+  }];
   let arguments = (ins I32:$value, I32Attr:$mask);
   let results = (outs I32:$result);
   let assemblyFormat = "$value `,` $mask attr-dict";
+  let hasVerifier = 1;
 }
 
 def Simt_ShuffleIndexOp : Simt_Op<"shuffle_index", [AllTypesMatch<["value", "result"]>]> {
@@ -219,7 +239,12 @@ def Simt_ThreadLoadOp : Simt_Op<"thread_load", [AttrSizedOperandSegments, Memory
   let summary = "Reads an integer, or a vector of integers of up to 16 bytes, if the mask is true";
   let description = [{
     `other`, or 0 without one, if the mask is false: nothing is read then, whatever the pointer. The address is aligned to the size
-    of the result. Elements are i8, i16, i32 or i64; the vector has 1, 2, 4, 8 or 16 of them.
+    of the result.
+
+    Constraints:
+    * (C1) the result is an i8, i16, i32 or i64, or a vector of 1, 2, 4, 8 or 16 of them and up to 16 bytes;
+    * (C2) other has the type of the result;
+    * (C3) other comes with a mask.
   }];
   let arguments = (ins LLVM_AnyPointer:$ptr, Optional<I1>:$mask, Optional<AnyType>:$other,
                        DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
@@ -229,33 +254,52 @@ def Simt_ThreadLoadOp : Simt_Op<"thread_load", [AttrSizedOperandSegments, Memory
   let assemblyFormat = [{
     $ptr (`mask` $mask^)? (`other` $other^ `:` type($other))? attr-dict `:` type($ptr) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def Simt_ThreadStoreOp : Simt_Op<"thread_store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes an integer, or a vector of integers of up to 16 bytes, if the mask is true";
-  let description = "Types and alignment as in `simt.thread_load`.";
+  let description = [{
+    Alignment as in `simt.thread_load`.
+
+    Constraints:
+    * (C1) the value has a type that `simt.thread_load` can give.
+  }];
   let arguments = (ins LLVM_AnyPointer:$ptr, AnyType:$value, Optional<I1>:$mask,
                        DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
                        DefaultValuedAttr<Tile_EvictionPolicy, "::terrazzo::tile::EvictionPolicy::Normal">:$evict);
   let assemblyFormat = "$ptr `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value)";
+  let hasVerifier = 1;
 }
 
 def Simt_ThreadAtomicRMWOp : Simt_Op<"thread_atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "An atomic update by one thread, if the mask is true";
   let description = [{
-    The value is i8 to i64 or f16, bf16, f32, f64; kinds as in `tile.atomic_rmw` (`fmax` and `fmin` drop NaN). The result is what the
-    memory held, or 0 if the mask is false.
+    Kinds as in `tile.atomic_rmw` (`fmax` and `fmin` drop NaN). The result is what the memory held, or 0 if the mask is
+    false.
+
+    Constraints:
+    * (C1) the value is i8, i16, i32, i64, f16, bf16, f32 or f64;
+    * (C2) `fadd`, `fmax` and `fmin` take floats, `exch` takes either, all others take integers;
+    * (C3) the result has the type of the value.
   }];
   let arguments = (ins Tile_RMWKind:$kind, LLVM_AnyPointer:$ptr, AnyType:$value, Optional<I1>:$mask,
                        DefaultValuedAttr<Tile_MemSem, "::terrazzo::tile::MemSem::AcqRel">:$sem,
                        DefaultValuedAttr<Tile_MemScope, "::terrazzo::tile::MemScope::Gpu">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = "$kind `,` $ptr `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Simt_ThreadAtomicCASOp : Simt_Op<"thread_atomic_cas", [MemoryEffects<[MemRead, MemWrite]>,
                                                            AllTypesMatch<["expected", "value", "result"]>]> {
-  let summary = "An atomic compare-and-swap of an integer of 8 to 64 bits by one thread, if the mask is true";
+  let summary = "An atomic compare-and-swap of an integer by one thread, if the mask is true";
+  let description = [{
+    The result is what the memory held, or 0 if the mask is false.
+
+    Constraints:
+    * (C1) the value is i8, i16, i32 or i64.
+  }];
   let arguments = (ins LLVM_AnyPointer:$ptr, AnyInteger:$expected, AnyInteger:$value, Optional<I1>:$mask,
                        DefaultValuedAttr<Tile_MemSem, "::terrazzo::tile::MemSem::AcqRel">:$sem,
                        DefaultValuedAttr<Tile_MemScope, "::terrazzo::tile::MemScope::Gpu">:$scope);
@@ -263,6 +307,7 @@ def Simt_ThreadAtomicCASOp : Simt_Op<"thread_atomic_cas", [MemoryEffects<[MemRea
   let assemblyFormat = [{
     $ptr `,` $expected `,` $value (`mask` $mask^)? attr-dict `:` type($ptr) `,` type($value)
   }];
+  let hasVerifier = 1;
 }
 
 def Simt_ThreadFenceOp : Simt_Op<"thread_fence", [MemoryEffects<[MemRead, MemWrite]>]> {

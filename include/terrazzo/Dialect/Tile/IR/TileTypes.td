@@ -15,8 +15,8 @@ def Tile_PtrType : TypeDef<Tile_Dialect, "Ptr"> {
   let mnemonic = "ptr";
   let summary = "A pointer to elements of a type, in an address space";
   let description = [{
-    `!tile.ptr<f32>` is a 64-bit address in global memory of elements of `f32`. The pointee is an integer or float type
-    whose width is a multiple of eight bits, or another pointer. Booleans in memory are bytes: `!tile.ptr<i8>`.
+    `!tile.ptr<f32>` is a 64-bit address in global memory of elements of `f32`. The pointee is an integer or float of 8, 16,
+    32 or 64 bits, or another pointer. Booleans in memory are bytes: `!tile.ptr<i8>`.
   }];
   let parameters = (ins "::mlir::Type":$pointeeType);
   let assemblyFormat = "`<` $pointeeType `>`";
@@ -26,16 +26,25 @@ def Tile_PtrType : TypeDef<Tile_Dialect, "Ptr"> {
   }]>];
 }
 
-def Tile_Tile : StaticShapeTensorOf<[AnyType]>;
-def Tile_IntTile : StaticShapeTensorOf<[AnyInteger]>;
-def Tile_BoolTile : StaticShapeTensorOf<[I1]>;
-def Tile_PtrTile : StaticShapeTensorOf<[Tile_PtrType]>;
+// What there is on its own or in tiles: i1, and integers, floats and pointers of 8 to 64 bits.
+def Tile_Scalar : Type<CPred<"::terrazzo::tile::isElement($_self)">, "integer, float or pointer">;
+def Tile_Integer
+    : Type<And<[Tile_Scalar.predicate, AnySignlessInteger.predicate]>, "integer">;
+
+class Tile_TileOf<Type element, string what>
+    : ConfinedType<StaticShapeTensorOf<[element]>, [CPred<[{
+        ::llvm::all_of(::llvm::cast<::mlir::RankedTensorType>($_self).getShape(), [](int64_t n) { return n > 0; })
+      }]>], "tile of " # what>;
+
+def Tile_Tile : Tile_TileOf<Tile_Scalar, "integers, floats or pointers">;
+def Tile_IntTile : Tile_TileOf<Tile_Integer, "integers">;
+def Tile_BoolTile : Tile_TileOf<I1, "i1">;
+def Tile_PtrTile : Tile_TileOf<Tile_PtrType, "pointers">;
 
 // A scalar or a tile of it.
 def Tile_PtrLike : AnyTypeOf<[Tile_PtrType, Tile_PtrTile], "pointer or tile of pointers">;
-def Tile_IntLike : AnyTypeOf<[AnySignlessInteger, Tile_IntTile], "integer or tile of integers">;
+def Tile_IntLike : AnyTypeOf<[Tile_Integer, Tile_IntTile], "integer or tile of integers">;
 def Tile_BoolLike : AnyTypeOf<[I1, Tile_BoolTile], "i1 or tile of i1">;
-def Tile_Scalar : AnyTypeOf<[AnySignlessInteger, AnyFloat, Tile_PtrType], "integer, float or pointer">;
 def Tile_Value : AnyTypeOf<[Tile_Scalar, Tile_Tile], "scalar or tile">;
 
 #endif

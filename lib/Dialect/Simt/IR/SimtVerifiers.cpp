@@ -1,0 +1,264 @@
+//===- SimtVerifiers.cpp - Constraints of simt operations -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A comment `op_cN` names the constraint of SimtOps.td that a check is for;
+// test/Dialect/Simt/invalid.mlir has a case of each.
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+
+using namespace mlir;
+using namespace terrazzo;
+using namespace terrazzo::simt;
+
+LogicalResult ConvertLayoutOp::verify() {
+  auto source = getSource().getType(), result = getResult().getType();
+  if (source.getShape() != result.getShape() ||
+      source.getElementType() != result.getElementType()) // convert_layout_c1
+    return emitOpError("may change the layout only, got ")
+           << source << " and " << result;
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (static_cast<int64_t>(getBytes()) <= 0) // alloc_c1
+    return emitOpError("bytes must be positive, got ")
+           << static_cast<int64_t>(getBytes());
+  return success();
+}
+
+static LogicalResult verifyAddress(Operation *op, Type type,
+                                   ArrayRef<int32_t> strides,
+                                   LayoutAttr swizzle) {
+  size_t rank = tile::getShape(type).size();
+  if (swizzle ? !strides.empty() : strides.size() != rank) // local_*_c1
+    return op->emitOpError(
+               "needs one stride a dimension, or a swizzle and none, got ")
+           << strides.size() << " strides for " << type;
+  if (!swizzle)
+    return success();
+  const LinearLayout &layout = swizzle.getLayout();
+  if (layout.numIns() != 1 || layout.inDims().front().name != kOffset ||
+      !layout.isInvertible() ||
+      ArrayRef<int32_t>(layout.outShape()) !=
+          ArrayRef<int32_t>(paddedShape(tile::getShape(type)))) // local_*_c3
+    return op->emitOpError("needs a swizzle that has an offset for each "
+                           "element of the padded tile, got ")
+           << swizzle << " for " << type;
+  return success();
+}
+
+/// Passes ask where a buffer is, so it must be plain to see.
+static LogicalResult verifyBuffer(Operation *op, Value buffer) {
+  if (!buffer.getDefiningOp<AllocOp>()) // local_*_c2
+    return op->emitOpError("needs buffers that are results of simt.alloc");
+  return success();
+}
+
+LogicalResult LocalStoreOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
+  return verifyAddress(*this, getValue().getType(), getStrides(),
+                       getSwizzleAttr());
+}
+
+LogicalResult LocalLoadOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
+  return verifyAddress(*this, getResult().getType(), getStrides(),
+                       getSwizzleAttr());
+}
+
+LogicalResult LocalCountOp::verify() {
+  auto indices = getIndices().getType();
+  if (Value mask = getMask())
+    if (auto type = cast<RankedTensorType>(mask.getType());
+        type.getShape() != indices.getShape() ||
+        type.getEncoding() != indices.getEncoding()) // local_count_c1
+      return emitOpError("needs a mask with the shape and layout of the "
+                         "indices, got ")
+             << type << " and " << indices;
+  if (static_cast<int32_t>(getBins()) < 1) // local_count_c3
+    return emitOpError("needs at least one bin, got ")
+           << static_cast<int32_t>(getBins());
+  return verifyBuffer(*this, getBuffer());
+}
+
+LogicalResult LocalDotOp::verify() {
+  if (failed(verifyBuffer(*this, getLhs())) ||
+      failed(verifyBuffer(*this, getRhs())))
+    return failure();
+  size_t rank = tile::getShape(getAcc().getType()).size();
+  if (getLhsStrides().size() != rank ||
+      getRhsStrides().size() != rank) // local_dot_c1
+    return emitOpError("needs one stride a dimension of the factors, got ")
+           << getLhsStrides().size() << " and " << getRhsStrides().size()
+           << " for rank " << rank;
+  if (getAcc().getType() != getType()) // local_dot_c3
+    return emitOpError("must give what it adds to, ")
+           << getAcc().getType() << ", got " << getType();
+  Type a = getLhsType(), b = getRhsType(), c = tile::getElementType(getType());
+  bool isFloat = isa<FloatType>(a) && isa<FloatType>(b) && isa<FloatType>(c);
+  if (rank < 2 || rank > 3 ||
+      !(isFloat || (isa<IntegerType>(a) && a == b && c.isInteger(32))))
+    // local_dot_c4
+    return emitOpError("needs factors of floats and an accumulator of floats "
+                       "of rank 2 or 3, or integers of one type and i32, got ")
+           << a << ", " << b << " and " << getType();
+  if (static_cast<int32_t>(getDepth()) < 1) // local_dot_c5
+    return emitOpError("depth must be positive, got ")
+           << static_cast<int32_t>(getDepth());
+  return success();
+}
+
+LogicalResult LocalGatherOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
+  auto indices = getIndices().getType(), result = getResult().getType();
+  if (getStrides().size() != static_cast<size_t>(result.getRank()) ||
+      indices.getShape() != result.getShape() ||
+      indices.getEncoding() != result.getEncoding()) // local_gather_c1
+    return emitOpError("needs one stride a dimension, and indices with the "
+                       "shape and layout of the result, got ")
+           << indices << " and " << result;
+  auto axis = static_cast<int32_t>(getAxis()),
+       extent = static_cast<int32_t>(getExtent());
+  if (axis < 0 || axis >= result.getRank() || extent < 1) // local_gather_c3
+    return emitOpError("needs an axis in [0, ")
+           << result.getRank() << ") and a positive extent, got " << axis
+           << " and " << extent;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions within a warp
+//===----------------------------------------------------------------------===//
+
+LogicalResult WarpReduceOp::verify() {
+  if (getOperands().empty() || getNumResults() != getNumOperands())
+    // warp_reduce_c1
+    return emitOpError("needs one operand or more and a result for each, got ")
+           << getNumOperands() << " and " << getNumResults();
+  auto first = cast<RankedTensorType>(getOperands().front().getType());
+  auto axis = static_cast<int32_t>(getAxis());
+  if (axis < 0 || axis >= first.getRank()) // warp_reduce_c2
+    return emitOpError("axis must be in [0, ")
+           << first.getRank() << "), got " << axis;
+  LayoutAttr layout = getLayout(first);
+  if (!layout || !hasOwnBits(layout.getLayout(), axis)) // warp_reduce_c4
+    return emitOpError("needs a layout in which each bit of a place moves "
+                       "along the axis only or not at all, got ")
+           << first;
+  SmallVector<int64_t> shape(first.getShape());
+  shape[axis] = warpsAlong(layout.getLayout(), axis, shape[axis]);
+  auto parts =
+      LayoutAttr::get(getContext(), warpReduceLayout(layout.getLayout(), axis));
+  for (auto [operand, result] : llvm::zip(getOperands(), getResults())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getShape() != first.getShape() ||
+        type.getEncoding() != layout) // warp_reduce_c1
+      return emitOpError("operands must have one shape and layout, got ")
+             << first << " and " << type;
+    auto expected = RankedTensorType::get(shape, type.getElementType(), parts);
+    if (result.getType() != expected) // warp_reduce_c5
+      return emitOpError("result must be ")
+             << expected << ", got " << result.getType();
+  }
+  return success();
+}
+
+LogicalResult WarpReduceOp::verifyRegions() {
+  SmallVector<Type> elements, arguments;
+  for (Value operand : getOperands())
+    elements.push_back(tile::getElementType(operand.getType()));
+  arguments = elements;
+  llvm::append_range(arguments, elements);
+  Block &body = getCombine().front();
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+  if (body.getArgumentTypes() != TypeRange(arguments) || !yield ||
+      yield.getOperandTypes() != TypeRange(elements)) // warp_reduce_c3
+    return emitOpError("region must take two scalars an operand, of its "
+                       "element type, and yield one");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What one thread does
+//===----------------------------------------------------------------------===//
+
+static bool isWholeBytes(Type type) {
+  return llvm::any_of(ArrayRef<unsigned>{8, 16, 32, 64}, [&](unsigned width) {
+    return type.isSignlessInteger(width);
+  });
+}
+
+/// A value that one access moves.
+static LogicalResult verifyAccessed(Operation *op, Type type) {
+  Type element = type;
+  int64_t count = 1;
+  bool isFit = true;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    element = vector.getElementType();
+    isFit = vector.getRank() == 1 && !vector.isScalable();
+    count = isFit ? vector.getDimSize(0) : 0;
+  }
+  isFit &= isWholeBytes(element) && llvm::isPowerOf2_64(count) &&
+           count * element.getIntOrFloatBitWidth() <= 128;
+  if (!isFit) // thread_load_c1, thread_store_c1
+    return op->emitOpError("moves an i8, i16, i32 or i64, or a vector of 1, 2, "
+                           "4, 8 or 16 of them and up to 16 bytes, got ")
+           << type;
+  return success();
+}
+
+LogicalResult ThreadLoadOp::verify() {
+  if (failed(verifyAccessed(*this, getType())))
+    return failure();
+  if (!getOther())
+    return success();
+  if (getOther().getType() != getType()) // thread_load_c2
+    return emitOpError("other must have the type of the result, ")
+           << getType() << ", got " << getOther().getType();
+  if (!getMask()) // thread_load_c3
+    return emitOpError("other is what a false mask gives, got no mask");
+  return success();
+}
+
+LogicalResult ThreadStoreOp::verify() {
+  return verifyAccessed(*this, getValue().getType());
+}
+
+LogicalResult ThreadAtomicRMWOp::verify() {
+  Type type = getValue().getType();
+  bool isFloat = isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+  if (!isFloat && !isWholeBytes(type)) // thread_atomic_rmw_c1
+    return emitOpError("updates an i8, i16, i32, i64, f16, bf16, f32 or f64, "
+                       "got ")
+           << type;
+  using tile::RMWKind;
+  bool wantsFloat = llvm::is_contained(
+      {RMWKind::FAdd, RMWKind::FMax, RMWKind::FMin}, getKind());
+  if (getKind() != RMWKind::Exch && isFloat != wantsFloat)
+    // thread_atomic_rmw_c2
+    return emitOpError("'")
+           << tile::stringifyRMWKind(getKind()) << "' takes "
+           << (wantsFloat ? "floats" : "integers") << ", got " << type;
+  if (getType() != type) // thread_atomic_rmw_c3
+    return emitOpError("result must have the type of the value, ")
+           << type << ", got " << getType();
+  return success();
+}
+
+LogicalResult ThreadAtomicCASOp::verify() {
+  if (!isWholeBytes(getType())) // thread_atomic_cas_c1
+    return emitOpError("compares an i8, i16, i32 or i64, got ") << getType();
+  return success();
+}
+
+LogicalResult ShuffleXorOp::verify() {
+  if (static_cast<int32_t>(getMask()) < 0) // shuffle_xor_c1
+    return emitOpError("mask must be the distance of two lanes, got ")
+           << static_cast<int32_t>(getMask());
+  return success();
+}
