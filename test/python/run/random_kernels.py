@@ -52,15 +52,24 @@ class Value:
 
 
 class Kernel:
-    """A random kernel: `source`, inputs and outputs by name, and the values that it must give."""
+    """A random kernel: `source`, inputs and outputs by name, and the values that it must give.
 
-    def __init__(self, seed, most_operations=8):
-        self.seed = seed
+    `kinds` are names of the methods that make its operations; all by default.
+    """
+
+    KINDS = (
+        "integer_arithmetic", "float_arithmetic", "float_arithmetic", "unary", "choice", "cast", "reduction", "scan",
+        "recurrence", "dot", "broadcast", "transpose", "reshape", "loop", "program_number", "gather", "masked_load",
+        "masked_atomic", "histogram", "pick",
+    )  # fmt: skip
+
+    def __init__(self, seed, most_operations=8, kinds=KINDS):
+        self.seed, self.kinds = seed, kinds
         self.random = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.programs = self.random.choice((1, 2, 3))
         self.num_warps = self.random.choice((1, 2, 4, 4, 8, 16))
-        self.lines, self.helpers, self.values = [], [], []
+        self.lines, self.helpers, self.values, self.constants = [], [], [], []
         self.inputs, self.outputs = {}, []
         self.count = 0
         for _ in range(self.random.randint(1, 3)):
@@ -102,6 +111,7 @@ class Kernel:
 
     def _source(self):
         arguments = [*self.inputs, *(name for name, _ in self.outputs)]
+        arguments += [f"{name}: tl.constexpr = {value}" for name, value in self.constants]
         body = "\n".join("    " + line for line in self.lines)
         return "\n\n".join([*self.helpers, f"@tz.jit\ndef kernel({', '.join(arguments)}):\n{body}\n"])
 
@@ -164,27 +174,103 @@ class Kernel:
         mask = f", mask={at} < {total}, other={other}" if total < self.programs * size else ""
         return self.emit(f"tl.load({pointer}{mask})", dtype, want.reshape(self.programs, *shape))
 
+    # ---- masks
+
+    def places(self, shape):
+        """The name of a tile (or, of no shape, a scalar) of an element's place in memory, and the places."""
+        at, size = self.name("i"), int(np.prod(shape, initial=1))
+        offsets = f" * {size} + {self.offsets(shape)}" if shape else ""
+        self.lines.append(f"{at} = tl.program_id(0){offsets}")
+        return at, np.arange(self.programs * size).reshape(self.programs, *shape)
+
+    def constant_mask(self, shape):
+        """Text of a mask that is known when the kernel is compiled, and whether it is true."""
+        value = self.random.random() < 0.4
+        kind = self.random.choice(("literal", "constexpr", "scalar", "tile" if shape else "scalar"))
+        if kind == "literal":
+            return str(value), value
+        if kind == "constexpr":
+            self.constants.append((self.name("M"), value))
+            return self.constants[-1][0], value
+        return f"tl.full({list(shape) if kind == 'tile' else '()'}, {value}, tl.int1)", value
+
+    def mask(self, at, places):
+        """Text of any mask, and for each place whether it is true."""
+        kind = self.random.choice(("constant", "constant", "bounds", "both", "program"))
+        constant, value = self.constant_mask(places.shape[1:])
+        if kind == "constant":
+            return constant, np.full(places.shape, value)
+        if kind == "program":  # a scalar at run time
+            last = self.random.randint(0, self.programs)
+            pids = np.arange(self.programs).reshape(-1, *[1] * (places.ndim - 1))
+            return f"tl.program_id(0) < {last}", np.broadcast_to(pids < last, places.shape)
+        limit = self.random.choice((-1, places.size, self.random.randint(0, places.size)))
+        if kind == "bounds":
+            return f"{at} < {limit}", places < limit
+        return f"({at} < {limit}) & {constant}", (places < limit) & value
+
+    def other(self, dtype, shape, like):
+        """Text of an `other` of any type, and its value, as elements of an array like that."""
+        kind = self.random.choice(("none", "number", "constexpr", "scalar", "tile", "value"))
+        if kind == "none":
+            return "", np.zeros((), like.dtype)
+        exact = [v for v in self.values if v.shape == shape and v.dtype in INTEGERS and dtype in INTEGERS]
+        if kind == "value" and exact:
+            value = self.random.choice(exact)
+            return f", other={value.name}", value.want.astype(like.dtype)
+        numbers = (0, 1, 3, True) if dtype in INTEGERS else (0, 1, 3, True, 0.0, -0.5, 2.5)
+        number = self.random.choice(numbers)
+        if kind == "constexpr":
+            self.constants.append((self.name("O"), number))
+            return f", other={self.constants[-1][0]}", np.array(number, like.dtype)
+        if kind in ("scalar", "tile") and not isinstance(number, bool):
+            types = FLOATS if isinstance(number, float) else INTEGERS + FLOATS
+            size = list(shape) if kind == "tile" and shape else "()"
+            return f", other=tl.full({size}, {number}, tl.{self.random.choice(types)})", np.array(number, like.dtype)
+        return f", other={number}", np.array(number, like.dtype)
+
+    def masked_load(self):
+        shape = () if self.random.random() < 0.3 else self.shape()
+        dtype = self.random.choice(INTEGERS + FLOATS * 2)
+        at, places = self.places(shape)
+        array, values = self.numbers_of(dtype, places.size)
+        name = self.name("x")
+        self.inputs[name] = (array, dtype)
+        mask, test = self.mask(at, places)
+        other, instead = self.other(dtype, shape, values)
+        # Nothing is read where the mask is false, wherever that is.
+        where = at if test.any() else f"{at} * 1000003"
+        want = np.where(test, values.reshape(places.shape), instead).astype(values.dtype)
+        return self.emit(f"tl.load({name} + {where}, mask={mask}{other})", dtype, want)
+
+    def masked_atomic(self):
+        """What atomic_add found, and 0 where the mask is false."""
+        shape = () if self.random.random() < 0.3 else self.shape()
+        dtype = self.random.choice(("int32", "int64", "float32", "float64"))
+        at, places = self.places(shape)
+        array, values = self.numbers_of(dtype, places.size)
+        name = self.name("x")
+        self.inputs[name] = (array, dtype)
+        mask, test = self.mask(at, places)
+        want = np.where(test, values.reshape(places.shape), np.zeros((), values.dtype))
+        return self.emit(f"tl.atomic_add({name} + {at}, 1, mask={mask})", dtype, want)
+
     # ---- outputs
 
     def store_all(self):
         """Stores the last values, so that everything that led to them is checked."""
         for value in self.values[-4:]:
             name = self.name("y")
-            at, size = self.name("i"), int(np.prod(value.shape, initial=1))
-            if value.shape:
-                self.lines.append(f"{at} = tl.program_id(0) * {size} + {self.offsets(value.shape)}")
-            else:
-                self.lines.append(f"{at} = tl.program_id(0)")
+            at, places = self.places(value.shape)
             stored = f"{value.name}.to(tl.int32)" if value.dtype == "bool" else value.name
-            total = self.programs * size
-            written = total - (self.random.randint(0, size - 1) if self.random.random() < 0.3 else 0)
-            mask = f", mask={at} < {written}" if written < total else ""
+            mask, test = self.mask(at, places) if self.random.random() < 0.3 else ("", np.full(places.shape, True))
+            mask = f", mask={mask}" if mask else ""
             self.lines.append(f"tl.store({name} + {at}, {stored}{mask})")
-            self.outputs.append((name, (value, written)))
+            self.outputs.append((name, (value, test.reshape(-1))))
 
     # ---- operations
 
-    def pick(self, test=lambda value: True):
+    def recent(self, test=lambda value: True):
         """A value with a property; a new input if there is none."""
         found = [v for v in self.values if test(v)]
         return self.random.choice(found[-6:]) if found else None
@@ -193,7 +279,7 @@ class Kernel:
         def fits(v):
             return v.dtype != "bool" and v.shape and (rank is None or len(v.shape) == rank) and test(v)
 
-        return self.pick(fits)
+        return self.recent(fits)
 
     def partner(self, value):
         """Another value of the same type and a shape that goes with it."""
@@ -201,13 +287,8 @@ class Kernel:
         return self.random.choice(found) if found else self.load(value.shape, value.dtype)
 
     def operation(self):
-        kinds = [
-            self.integer_arithmetic, self.float_arithmetic, self.float_arithmetic, self.unary, self.choice, self.cast,
-            self.reduction, self.scan, self.recurrence, self.dot, self.broadcast, self.transpose, self.reshape,
-            self.loop, self.program_number, self.gather,
-        ]  # fmt: skip
         for _ in range(20):
-            if self.random.choice(kinds)() is not None:
+            if getattr(self, self.random.choice(self.kinds))() is not None:
                 return
 
     def integer_arithmetic(self):
@@ -488,6 +569,45 @@ class Kernel:
             f"tl.load({name} + {index})", dtype, values[(a.want % np.array(count, a.dtype)).astype(np.int64)]
         )
 
+    def pick(self):
+        """Elements along an axis, by an index of any width."""
+        a = self.tile()
+        if a is None:
+            return None
+        axis = self.axis_of(a)
+        shape = (*a.shape[:axis], self.random.choice((1, 2, 5, 8, 16)), *a.shape[axis + 1 :])
+        if np.prod(shape) > MOST_ELEMENTS:
+            return None
+        wide_enough = lambda types: [t for t in types if np.iinfo(t).max >= a.shape[axis]]
+        index = self.load(shape, self.random.choice(wide_enough(UNSIGNED)))
+        number = index.want % np.array(a.shape[axis], index.dtype)
+        text = f"{index.name} % {a.shape[axis]}"
+        if self.random.random() < 0.5:
+            text = f"({text}).to(tl.{self.random.choice(wide_enough(SIGNED))})"
+        number = number.astype(np.int64)
+        return self.emit(
+            f"tl.gather({a.name}, {text}, {axis})", a.dtype,
+            np.take_along_axis(a.want, number, axis + 1), np.take_along_axis(a.error, number, axis + 1),
+        )  # fmt: skip
+
+    def histogram(self):
+        """Counts of integers of any width, with masks that come from tiles of others."""
+        a = self.tile(lambda v: v.dtype in INTEGERS, rank=1)
+        if a is None:
+            return None
+        bins = self.random.choice((1, 3, 16, 100, 256))
+        text, test = "", np.full(a.want.shape, True)
+        if self.random.random() < 0.7:
+            text, test = self.condition(a.shape)
+            if self.random.random() < 0.3:
+                constant, value = self.constant_mask(a.shape)
+                text, test = f"({text}) & {constant}", test & value
+            text = f", mask={text}"
+        inside = test & (a.want >= 0) & (a.want < np.array(bins, object)).astype(bool)
+        want = np.stack([np.bincount(row[keep].astype(np.int64), minlength=bins)
+                         for row, keep in zip(a.want, inside, strict=True)])  # fmt: skip
+        return self.emit(f"tl.histogram({a.name}, {bins}{text})", "int32", want.astype(np.int32))
+
 
 # ---- running them
 
@@ -528,10 +648,10 @@ def check(kernel, outputs):
     """Raises AssertionError, with the seed and the source, unless all outputs are within their bounds."""
     for (name, (value, written)), memory in zip(kernel.outputs, outputs, strict=True):
         have, want = read(memory, value.dtype), value.want.reshape(-1).copy()
-        want[written:] = 0
+        want[~written] = 0
         if value.is_float:
             error = value.error.reshape(-1).copy()
-            error[written:] = 0
+            error[~written] = 0
             off = np.abs(have - want) > error + 1e-300
             off |= np.isnan(have)
         else:

@@ -331,7 +331,9 @@ class Traced(Exception):
     """Carries what the frontend made."""
 
 
-def tile_text(fn, warps, monkeypatch):
+def tile_text(fn, warps, monkeypatch, types=None):
+    """What the frontend makes of a kernel; without `types`, for arguments of the types that their names say."""
+
     def stop(fn, spec, options, target):
         facts = {**compiler.relevant(options, "cuda"), "target": "cuda:90"}
         raise Traced(frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, facts).str())
@@ -339,7 +341,7 @@ def tile_text(fn, warps, monkeypatch):
     monkeypatch.setattr(compiler, "_build", stop)
     monkeypatch.setattr(compiler.store, "get", lambda digest: None)
     with pytest.raises(Traced) as caught:
-        fn.warmup(*(type_of(p, fn.__name__) for p in fn.params), target="cuda:sm_90a", num_warps=warps)
+        fn.warmup(*(types or (type_of(p, fn.__name__) for p in fn.params)), target="cuda:sm_90a", num_warps=warps)
     return str(caught.value)
 
 
