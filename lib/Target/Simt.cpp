@@ -22,6 +22,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createSimtDecompose());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createFitShared());
   manager.addPass(createAllocateShared());
   manager.addPass(createInsertBarriers());
   manager.addPass(createSimtToLLVM());

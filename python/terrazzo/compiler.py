@@ -96,11 +96,15 @@ def failure(error, text, name, target):
 
     What does not fit the device is an OutOfResources.
     """
-    if "out of resource" in plain_diagnostic(error):
-        return statuses.out_of_resources(f"{plain_diagnostic(error)} (in kernel {name})")
-    notes = [_reproducer(text, name, target)]
     file, line, col = (getattr(error, k, None) for k in ("file", "line", "col"))
     message = plain_diagnostic(error)
+    if "out of resource" in message:
+        message = f"{message} (in kernel {name})"
+        if not file or not line:
+            return statuses.out_of_resources(message)
+        shown = CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line))
+        return statuses.out_of_resources(message, str(shown))
+    notes = [_reproducer(text, name, target)]
     if not file or not line:
         return CompileError(f"{message} (in kernel {name})", notes=notes)
     return CompileError(message, file, line, max((col or 1) - 1, 0), _source_line(file, line), notes)

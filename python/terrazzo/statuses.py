@@ -13,10 +13,10 @@ _ERRORS = {
 }
 
 
-def out_of_resources(message):
-    """An OutOfResources with the text of the compiler or a driver; the numbers are read from it."""
+def out_of_resources(message, shown=None):
+    """An OutOfResources with the text of the compiler or a driver, from which the numbers are read; it says `shown`."""
     error = errors.OutOfResources.__new__(errors.OutOfResources)
-    Exception.__init__(error, message)
+    Exception.__init__(error, shown or message)
     required = re.search(r"(?:required|needs?|expected|uses)\D{0,40}?(\d+)", message)
     limit = re.search(r"(?:limit|at most|has|allows|found)\D{0,40}?(\d+)", message)
     error.required = int(required[1]) if required else None

@@ -74,7 +74,7 @@ def test_prints_are_the_same_as_on_the_cpu(capfd):
 
 
 def test_shared_memory_over_the_limit(target):
-    n = 512
+    n = 1024
     a = tz.device_array((n, n), "float32").zero_()
     with pytest.raises(tz.OutOfResources, match="shared memory") as caught:
         product[(1,)](a, a, a, N=n)

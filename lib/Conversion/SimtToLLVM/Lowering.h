@@ -190,6 +190,9 @@ private:
     mlir::Value thread;     ///< what the thread adds; null for 0
     int32_t threadMask = 0; ///< bits that it may set, under Xor
     int64_t alignment = 1;  ///< elements; of `base` only
+    int32_t first = 0;      ///< the place of coordinates 0,
+    mlir::Value offset;     ///< and what is added to it; null for 0
+    int32_t within = 0;     ///< places of the buffer, 0 if all are in it
     /// The part of register `r` in an index.
     int32_t own(uint32_t r) const;
   };
@@ -206,9 +209,15 @@ private:
   llvm::SmallVector<unsigned>
   chooseGroup(const Addressing &a, mlir::RankedTensorType type, int64_t bytes);
   mlir::Value address(Addressing &a, mlir::RankedTensorType type, uint32_t r);
-  /// Whether an index is in `[0, bound)`, and the index as an i32.
-  std::pair<mlir::Value, mlir::Value> checkIndex(mlir::Value index,
-                                                 int64_t bound);
+  /// Whether the place of register `r`, `more` elements on, is one that the
+  /// buffer has.
+  mlir::Value isWithin(Addressing &a, mlir::RankedTensorType type, uint32_t r,
+                       mlir::Value more = {});
+  mlir::Value placeOfThread(Addressing &a, mlir::RankedTensorType type,
+                            uint32_t r);
+  /// Whether an index, `base` on, is in `[0, bound)`, and that as an i32.
+  std::pair<mlir::Value, mlir::Value>
+  checkIndex(mlir::Value index, int64_t bound, int64_t base = 0);
   llvm::LogicalResult lowerLocalStore(simt::LocalStoreOp op);
   llvm::LogicalResult lowerLocalLoad(simt::LocalLoadOp op);
   llvm::LogicalResult lowerLocalGather(simt::LocalGatherOp op);

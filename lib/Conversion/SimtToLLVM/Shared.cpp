@@ -76,6 +76,13 @@ FailureOr<Lowering::Addressing> Lowering::addressing(Operation *op,
     a.base = pointerTo(b.getI8Type(), a.base,
                        LLVM::GEPArg(static_cast<int32_t>(start)));
   a.alignment = base == 0 ? 16 : base & -base;
+  a.first = static_cast<int32_t>(base);
+  a.offset = offset;
+  if (auto within = op->getAttrOfType<IntegerAttr>("within")) {
+    // An access lies wholly inside or outside.
+    a.within = static_cast<int32_t>(within.getInt());
+    a.alignment = std::min<int64_t>(a.alignment, a.within & -a.within);
+  }
   if (offset) {
     a.base = pointerTo(a.element, a.base, LLVM::GEPArg(offset));
     a.alignment = std::min(a.alignment, divisorOf(offset));
@@ -188,6 +195,55 @@ Value Lowering::address(Addressing &a, RankedTensorType type, uint32_t r) {
                    LLVM::GEPArg(exclusiveOr(a.thread, i32(own))));
 }
 
+/// The place of register `r` but for what is the same in all threads.
+Value Lowering::placeOfThread(Addressing &a, RankedTensorType type,
+                              uint32_t r) {
+  if (a.mode == Addressing::Sum)
+    return a.thread;
+  if (a.mode == Addressing::Xor)
+    return exclusiveOr(a.thread, i32(a.own(r)));
+  Distribution &d = distribution(type);
+  Value place;
+  for (int64_t dim = 0; dim < d.rank(); ++dim)
+    if (a.strides[dim] != 0)
+      place = add(place, arith::MulIOp::create(b, coordinate(d, r, dim),
+                                               i32(a.strides[dim])));
+  return place;
+}
+
+/// What of the places of register `r` all threads together reach.
+static std::pair<int64_t, int64_t> sumOfSteps(ArrayRef<int32_t> lanes,
+                                              ArrayRef<int32_t> warps) {
+  int64_t least = 0, most = 0;
+  for (ArrayRef<int32_t> steps : {lanes, warps})
+    for (int32_t step : steps)
+      (step < 0 ? least : most) += step;
+  return {least, most};
+}
+
+Value Lowering::isWithin(Addressing &a, RankedTensorType type, uint32_t r,
+                         Value more) {
+  if (a.within == 0)
+    return {};
+  int64_t own = a.first;
+  if (a.mode == Addressing::Sum) {
+    own += a.own(r);
+    auto [least, most] = sumOfSteps(a.lanes, a.warps);
+    bool isKnown = !a.offset && !more;
+    if (isKnown && (own + most < 0 || own + least >= a.within))
+      return never();
+    if (isKnown && own + least >= 0 && own + most < a.within)
+      return {};
+  }
+  // Places may be negative here: no flags.
+  Value place = i32(own);
+  for (Value part : {placeOfThread(a, type, r), a.offset, more})
+    if (part)
+      place = arith::AddIOp::create(b, place, part);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place,
+                               i32(a.within));
+}
+
 /// The registers of one access, in the order of memory.
 static SmallVector<uint32_t> members(uint32_t r, ArrayRef<unsigned> group) {
   SmallVector<uint32_t> all = {r};
@@ -227,6 +283,7 @@ LogicalResult Lowering::lowerLocalStore(simt::LocalStoreOp op) {
     if (r & maskOf(group))
       continue;
     Value mask = both(isWriter(d), inBounds(type, r));
+    mask = both(mask, isWithin(*a, type, r));
     if (mask && mask == never())
       continue;
     SmallVector<Value> stored = llvm::map_to_vector(
@@ -245,14 +302,14 @@ LogicalResult Lowering::lowerLocalLoad(simt::LocalLoadOp op) {
                                        static_cast<int32_t>(op.getBase()));
   if (failed(a))
     return failure();
-  auto load = [&](Value ptr, Value mask, int64_t count) {
+  auto load = [&](Value ptr, Value mask, Value other, int64_t count) {
     Value raw = simt::ThreadLoadOp::create(
-        b, memoryType(element, count), ptr, mask, Value(),
+        b, memoryType(element, count), ptr, mask, other,
         tile::CacheModifier::None, tile::EvictionPolicy::Normal, false);
     return unpack(raw, element, count);
   };
   if (!isTile(op.getResult())) {
-    setScalar(op.getResult(), load(a->base, Value(), 1).front());
+    setScalar(op.getResult(), load(a->base, Value(), Value(), 1).front());
     return success();
   }
   auto type = cast<RankedTensorType>(op.getType());
@@ -260,17 +317,23 @@ LogicalResult Lowering::lowerLocalLoad(simt::LocalLoadOp op) {
   addressTile(*a, type, op.getStrides(), op.getSwizzleAttr());
   SmallVector<unsigned> group =
       chooseGroup(*a, type, simt::elementBytes(element));
+  ArrayRef<Value> before;
+  if (op.getOtherwise())
+    before = registersOf(op.getOtherwise());
   Registers now(d.numRegisters());
   for (uint32_t r : d.unique) {
     if (r & maskOf(group))
       continue;
-    Value mask = inBounds(type, r);
-    SmallVector<Value> values;
+    Value mask = both(inBounds(type, r), isWithin(*a, type, r)), other;
     auto count = static_cast<int64_t>(size_t{1} << group.size());
-    if (mask && mask == never())
-      values.assign(count, zero(registerType(element)));
-    else
-      values = load(address(*a, type, r), mask, count);
+    SmallVector<Value> values(count, zero(registerType(element)));
+    if (!before.empty())
+      values = llvm::map_to_vector(
+          members(r, group), [&](uint32_t member) { return before[member]; });
+    if (mask && !before.empty())
+      other = pack(values, element);
+    if (!mask || mask != never())
+      values = load(address(*a, type, r), mask, other, count);
     for (auto [member, value] : llvm::zip_equal(members(r, group), values))
       now[member] = value;
   }
@@ -278,11 +341,14 @@ LogicalResult Lowering::lowerLocalLoad(simt::LocalLoadOp op) {
   return success();
 }
 
-std::pair<Value, Value> Lowering::checkIndex(Value index, int64_t bound) {
+std::pair<Value, Value> Lowering::checkIndex(Value index, int64_t bound,
+                                             int64_t base) {
   unsigned width = index.getType().getIntOrFloatBitWidth();
   Type i32Type = b.getI32Type();
   if (width < 32)
     index = arith::ExtSIOp::create(b, i32Type, index);
+  if (base != 0)
+    index = arith::AddIOp::create(b, index, constant(base, index.getType()));
   Value isWithin = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, index,
                                          constant(bound, index.getType()));
   if (width > 32)
@@ -295,7 +361,8 @@ LogicalResult Lowering::lowerLocalGather(simt::LocalGatherOp op) {
   Type element = type.getElementType();
   if (failed(checkOneLayout(op)))
     return failure();
-  FailureOr<Addressing> a = addressing(op, op.getBuffer(), element, Value(), 0);
+  FailureOr<Addressing> a = addressing(op, op.getBuffer(), element, Value(),
+                                       static_cast<int32_t>(op.getBase()));
   if (failed(a))
     return failure();
   SmallVector<int32_t> strides(op.getStrides());
@@ -303,19 +370,24 @@ LogicalResult Lowering::lowerLocalGather(simt::LocalGatherOp op) {
   int32_t stride = strides[along];
   strides[along] = 0;
   addressTile(*a, type, strides);
-  ArrayRef<Value> indices = registersOf(op.getIndices());
+  ArrayRef<Value> indices = registersOf(op.getIndices()), before;
+  if (op.getOtherwise())
+    before = registersOf(op.getOtherwise());
   setEach(op.getResult(), [&](uint32_t r) {
-    auto [isWithin, index] =
+    auto [isIndex, index] =
         checkIndex(indices[r], static_cast<int32_t>(op.getExtent()));
-    Value mask = both(isWithin, inBounds(type, r));
+    Value mask = both(isIndex, inBounds(type, r)), other;
     if (mask == never())
       return zero(registerType(element));
     if (stride != 1)
       index = arith::MulIOp::create(b, index, i32(stride));
+    mask = both(mask, isWithin(*a, type, r, index));
+    if (!before.empty())
+      other = toInteger(before[r], element);
     Value ptr =
         pointerTo(a->element, address(*a, type, r), LLVM::GEPArg(index));
     Value raw = simt::ThreadLoadOp::create(b, memoryType(element, 1), ptr, mask,
-                                           Value(), tile::CacheModifier::None,
+                                           other, tile::CacheModifier::None,
                                            tile::EvictionPolicy::Normal, false);
     return fromInteger(raw, element);
   });
@@ -336,9 +408,10 @@ LogicalResult Lowering::lowerLocalCount(simt::LocalCountOp op) {
     Value mask = both(isWriter(d), inBounds(type, r));
     if (op.getMask())
       mask = both(mask, registersOf(op.getMask())[r]);
-    auto [isWithin, index] =
-        checkIndex(indices[r], static_cast<int32_t>(op.getBins()));
-    mask = both(mask, isWithin);
+    auto [isBin, index] =
+        checkIndex(indices[r], static_cast<int32_t>(op.getBins()),
+                   static_cast<int32_t>(op.getBase()));
+    mask = both(mask, isBin);
     if (mask == never())
       continue;
     Value ptr = pointerTo(a->element, a->base, LLVM::GEPArg(index));

@@ -3,6 +3,7 @@
 #row = #simt.layout<register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[0, 0]], dims = [8, 16]>
 #column = #simt.layout<register = [[1, 0], [2, 0]], lane = [[4, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warp = [[0, 0]], dims = [8, 16]>
 #acc = #simt.layout<register = [[0, 1], [0, 2], [1, 0]], lane = [[0, 4], [0, 8], [2, 0], [4, 0], [8, 0]], warp = [[16, 0]], dims = [32, 16]>
+#top = #simt.layout<register = [[2, 0], [4, 0]], lane = [[1, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warp = [[0, 0]], dims = [8, 16]>
 #list = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
 
 module attributes {simt.shared_bytes = 4096 : i64, tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
@@ -99,6 +100,27 @@ func.func @gather_count(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   %b = simt.alloc 128 at 0
   %g = simt.local_gather %b[%at], 0 extent 20 strides [1] : tensor<64xi32, #list> -> tensor<64xi32, #list>
   simt.local_count %b[%g], 10 : tensor<64xi32, #list>
+  return
+}
+
+// A range of places is some of the registers where these hold the outermost dimension: the others are not written, and of the load they are what
+// was there before. No comparison is made.
+// CHECK-LABEL: func.func @range_of_registers(
+// CHECK-NOT:     arith.cmpi ult
+// CHECK-COUNT-2: simt.thread_store
+// CHECK-NOT:     simt.thread_store
+// CHECK:         simt.barrier
+// CHECK-COUNT-2: simt.thread_load %{{.*}} : <3> -> i32
+// CHECK-NOT:     simt.thread_load
+// CHECK:         return
+func.func @range_of_registers(%x: !tile.ptr<i32>, %y: i32) attributes {tile.kernel} {
+  %t = tile.splat %y : i32 -> tensor<8x16xi32, #top>
+  %b = simt.alloc 256 at 0
+  simt.local_store %t, %b[] base -64 strides [16, 1] {within = 64 : i32} : tensor<8x16xi32, #top>
+  simt.barrier
+  %l = simt.local_load %b[] base -64 strides [16, 1] otherwise %t : tensor<8x16xi32, #top> {within = 64 : i32} : tensor<8x16xi32, #top>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<8x16x!tile.ptr<i32>, #top>
+  tile.store %xs, %l : tensor<8x16x!tile.ptr<i32>, #top>, tensor<8x16xi32, #top>
   return
 }
 }

@@ -32,12 +32,19 @@ module {
 
 #l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
 
-// expected-error @+1 {{out of resources: shared memory: required 8192 bytes, the limit is 4096}}
+// What does not fit is an error at the largest of the buffers that are there together.
 module attributes {tile.target = {shared_bytes = 4096 : i32}} {
   func.func @toomuch() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<64xf32, #l>
+    %early = simt.alloc 10000
+    simt.local_store %x, %early[] base 0 strides [1] : tensor<64xf32, #l>
+    %y = simt.local_load %early[] base 0 strides [1] : tensor<64xf32, #l>
     %a = simt.alloc 8192
+    // expected-error @+1 {{out of resources: shared memory: required 17408 bytes, the limit is 4096; 9216 of them are for this, and smaller tiles need less}}
+    %b = simt.alloc 9216
     simt.local_store %x, %a[] base 0 strides [1] : tensor<64xf32, #l>
+    simt.local_store %x, %b[] base 0 strides [1] : tensor<64xf32, #l>
+    %z = simt.local_load %a[] base 0 strides [1] : tensor<64xf32, #l>
     return
   }
 }

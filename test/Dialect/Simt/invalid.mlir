@@ -245,6 +245,29 @@ func.func @local_dot_c3(%x: tensor<2x2xf32, #l>) {
 // -----
 
 #l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+#t = #simt.layout<register = [[1, 0]], lane = [[0, 1]], warp = [], dims = [2, 2]>
+
+func.func @local_load_c4(%x: tensor<2x2xf32, #t>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_load' op needs an 'otherwise' of the type of the result, got 'tensor<2x2xf32, }}
+  %y = simt.local_load %b[] base 0 strides [2, 1] otherwise %x : tensor<2x2xf32, #t> {within = 2 : i32} : tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
+
+func.func @local_gather_c4(%i: tensor<2x2xi32, #l>) {
+  %b = simt.alloc 16
+  // expected-error @below {{'simt.local_gather' op needs an 'otherwise' of the type of the result, got 'tensor<2x2xi32, }}
+  %y = simt.local_gather %b[%i], 0 extent 2 strides [2, 1] otherwise %i : tensor<2x2xi32, #l> {within = 2 : i32} : tensor<2x2xi32, #l> -> tensor<2x2xf32, #l>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1]], lane = [[1, 0]], warp = [], dims = [2, 2]>
 
 func.func @local_dot_c4(%x: tensor<2x2xf32, #l>) {
   %b = simt.alloc 16

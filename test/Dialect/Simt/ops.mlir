@@ -54,6 +54,8 @@ func.func @shared(%x: tensor<8x8xf32, #row>, %i: tensor<8x8xi32, #row>, %m: tens
   simt.local_store %f, %b[] base 0 strides [] : f32
   // CHECK: simt.local_load %[[B]][%[[O]]] base -1 strides [1, 8] : tensor<8x8xf32, #[[$COLUMN]]>
   %l = simt.local_load %b[%o] base -1 strides [1, 8] : tensor<8x8xf32, #column>
+  // CHECK: simt.local_load %[[B]][] base -8 strides [1, 8] otherwise %{{.*}} : tensor<8x8xf32, #[[$COLUMN]]> {within = 8 : i32} : tensor<8x8xf32, #[[$COLUMN]]>
+  %part = simt.local_load %b[] base -8 strides [1, 8] otherwise %l : tensor<8x8xf32, #column> {within = 8 : i32} : tensor<8x8xf32, #column>
   // CHECK: simt.local_load %[[B]][] base 0 strides [] swizzle #[[$SWIZZLE]] : tensor<8x8xf32, #[[$COLUMN]]>
   %s = simt.local_load %b[] base 0 strides [] swizzle #swizzle : tensor<8x8xf32, #column>
   // CHECK: simt.local_load %[[B]][] base 0 strides [] : !tile.ptr<f32>

@@ -102,7 +102,7 @@ def test_kernels_ask_about_their_target():
 @pytest.mark.parametrize(("target", "limit"), [(CUDA, 232448), (HIP, 65536)])
 def test_shared_memory_over_the_limit(target, limit):
     with pytest.raises(tz.OutOfResources, match="shared memory") as caught:
-        product.warmup(tl.float32, tl.float32, tl.float32, N=512, target=target)
+        product.warmup(tl.float32, tl.float32, tl.float32, N=1024, target=target)
     assert caught.value.limit == limit < caught.value.required
     assert "product" in str(caught.value)
 

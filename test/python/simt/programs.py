@@ -95,8 +95,9 @@ def random_layout(rng, shape, warp_bits=None, warp_size=WARP_SIZE, num_warps=NUM
 class Program:
     """The text of a kernel. Arguments are pointers to the arrays given."""
 
-    def __init__(self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1):
-        self.warp_size, self.num_warps, self.strict, self.divisibility = warp_size, num_warps, strict, divisibility
+    def __init__(self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1, shared_bytes=None):
+        self.warp_size, self.num_warps, self.strict, self.limit = warp_size, num_warps, strict, shared_bytes
+        self.divisibility = divisibility
         self.lines, self.arguments, self.arrays, self.next, self.shared = [], [], [], 0, 0
 
     def emit(self, text, results=1):
@@ -163,6 +164,13 @@ class Program:
         self.emit(f"tile.store {at}, {value} {{simt.vector = {vector} : i32}} : {ptr}, {tensor}", 0)
         return len(self.arrays) - 1
 
+    def load_scalar(self, value, element):
+        """The value, as one that the compiler does not know."""
+        from threads import FLOATS, INTEGERS
+
+        argument = self.argument(np.array([value], {**FLOATS, **INTEGERS}[element]), element)
+        return self.emit(f"tile.load {argument} : !tile.ptr<{element}> -> {element}")
+
     def store_scalar(self, value, element):
         from threads import FLOATS, INTEGERS
 
@@ -177,25 +185,37 @@ class Program:
 
     def text(self):
         strict = ", tile.strict" if self.strict else ""
+        limit = "" if self.limit is None else f", shared_bytes = {self.limit} : i32"
         body = "\n    ".join([*self.lines, "return"])
         return f"""module attributes {{tile.num_warps = {self.num_warps} : i32,
-    tile.target = {{warp_size = {self.warp_size} : i32}}{strict}}} {{
+    tile.target = {{warp_size = {self.warp_size} : i32{limit}}}{strict}}} {{
   func.func @kernel({", ".join(self.arguments)}) attributes {{tile.kernel}} {{
     {body}
   }}
 }}
 """
 
-    def run(self, debug_words=0, passes=()):
-        """The arrays after the kernel."""
-        flags = [*passes, "--tz-simt-to-llvm", "--canonicalize=top-down=false", "--cse", "--mlir-print-op-generic"]
+    def lower(self, flags):
+        """The text of the kernel after some passes."""
         done = subprocess.run([tz_opt(), "-", *flags], input=self.text(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr + self.text()
-        self.lowered = done.stdout
+        return done.stdout
+
+    def needs(self, passes):
+        """The bytes of shared memory that the kernel takes where there is no limit."""
+        limit, self.limit = self.limit, None
+        lowered = self.lower(passes)
+        self.limit = limit
+        return int(re.search(r"simt.shared_bytes = (\d+)", lowered)[1])
+
+    def run(self, debug_words=0, passes=()):
+        """The arrays after the kernel."""
+        flags = ["--tz-simt-to-llvm", "--canonicalize=top-down=false", "--cse", "--mlir-print-op-generic"]
+        self.lowered = self.lower([*passes, *flags])
         shared = re.search(r"simt.shared_bytes = (\d+)", self.lowered)
         if shared:
             self.shared = int(shared[1])
-        machine = Machine(done.stdout, self.warp_size, self.num_warps, self.shared)
+        machine = Machine(self.lowered, self.warp_size, self.num_warps, self.shared)
         places = [machine.allocate(array) for array in self.arrays]
         arguments = [np.int64(place) for place in places]
         if debug_words:

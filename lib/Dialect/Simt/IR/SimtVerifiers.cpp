@@ -56,6 +56,16 @@ static LogicalResult verifyBuffer(Operation *op, Value buffer) {
   return success();
 }
 
+/// Elements outside of what a buffer has are as in another tile.
+static LogicalResult verifyOtherwise(Operation *op, Value otherwise) {
+  if (otherwise &&
+      otherwise.getType() != op->getResult(0).getType()) // local_*_c4
+    return op->emitOpError(
+               "needs an 'otherwise' of the type of the result, got ")
+           << otherwise.getType() << " and " << op->getResult(0).getType();
+  return success();
+}
+
 LogicalResult LocalStoreOp::verify() {
   if (failed(verifyBuffer(*this, getBuffer())))
     return failure();
@@ -64,7 +74,8 @@ LogicalResult LocalStoreOp::verify() {
 }
 
 LogicalResult LocalLoadOp::verify() {
-  if (failed(verifyBuffer(*this, getBuffer())))
+  if (failed(verifyBuffer(*this, getBuffer())) ||
+      failed(verifyOtherwise(*this, getOtherwise())))
     return failure();
   return verifyAddress(*this, getResult().getType(), getStrides(),
                        getSwizzleAttr());
@@ -113,7 +124,8 @@ LogicalResult LocalDotOp::verify() {
 }
 
 LogicalResult LocalGatherOp::verify() {
-  if (failed(verifyBuffer(*this, getBuffer())))
+  if (failed(verifyBuffer(*this, getBuffer())) ||
+      failed(verifyOtherwise(*this, getOtherwise())))
     return failure();
   auto indices = getIndices().getType(), result = getResult().getType();
   if (getStrides().size() != static_cast<size_t>(result.getRank()) ||

@@ -92,14 +92,16 @@ private:
     LocalStoreOp::create(b, value, place.buffer, offset,
                          b.getI32IntegerAttr(static_cast<int32_t>(base)),
                          b.getDenseI32ArrayAttr(place.strides), LayoutAttr(),
-                         isDisjoint ? b.getUnitAttr() : UnitAttr());
+                         isDisjoint ? b.getUnitAttr() : UnitAttr(),
+                         /*within=*/IntegerAttr());
   }
   Value load(ImplicitLocOpBuilder &b, Type type, const Place &place,
              Value offset = {}, int64_t base = 0) {
     return LocalLoadOp::create(b, type, place.buffer, offset,
+                               /*otherwise=*/Value(),
                                b.getI32IntegerAttr(static_cast<int32_t>(base)),
                                b.getDenseI32ArrayAttr(place.strides),
-                               LayoutAttr());
+                               LayoutAttr(), /*within=*/IntegerAttr());
   }
   /// `value` in the layout of `model`.
   Value convertLike(ImplicitLocOpBuilder &b, Value value, Value model) {
@@ -482,9 +484,11 @@ void Decomposition::gather(tile::GatherOp op) {
   int axis = op.getAxis();
   Value result = LocalGatherOp::create(
       b, op.getResult().getType(), place.buffer,
-      convertLike(b, op.getIndices(), op.getResult()), op.getAxisAttr(),
+      convertLike(b, op.getIndices(), op.getResult()), /*otherwise=*/Value(),
+      op.getAxisAttr(),
       b.getI32IntegerAttr(static_cast<int32_t>(type.getDimSize(axis))),
-      b.getDenseI32ArrayAttr(place.strides));
+      b.getDenseI32ArrayAttr(place.strides), b.getI32IntegerAttr(0),
+      /*within=*/IntegerAttr());
   op.replaceAllUsesWith(result);
   op.erase();
 }
@@ -499,7 +503,8 @@ void Decomposition::histogram(tile::HistogramOp op) {
   store(b, zeros, place);
   Value mask =
       op.getMask() ? convertLike(b, op.getMask(), op.getSource()) : Value();
-  LocalCountOp::create(b, place.buffer, op.getSource(), mask, op.getBinsAttr());
+  LocalCountOp::create(b, place.buffer, op.getSource(), mask, op.getBinsAttr(),
+                       b.getI32IntegerAttr(0));
   op.replaceAllUsesWith(load(b, type, place));
   op.erase();
 }

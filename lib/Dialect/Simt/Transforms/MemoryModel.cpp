@@ -123,6 +123,7 @@ static bool areDisjoint(Operation *first, Operation *second) {
          a.getBuffer() == b.getBuffer() && a.getBase() == b.getBase() &&
          a.getStrides() == b.getStrides() &&
          a.getSwizzleAttr() == b.getSwizzleAttr() &&
+         a.getWithin() == b.getWithin() &&
          a.getValue().getType() == b.getValue().getType();
 }
 

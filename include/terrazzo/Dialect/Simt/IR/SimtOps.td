@@ -75,6 +75,9 @@ def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]
   let description = [{
     Lives from its first access to its last; `offset` (bytes), once there, says where. Alignment is 16 bytes.
 
+    A buffer may hold a part of a tile at a time: accesses with `within` touch the elements whose place, counted from `base`, lies
+    in `[0, within)`, and no others. So a tile goes through in rounds, each with a `base` of its own.
+
     Constraints:
     * (C1) `bytes` is positive.
   }];
@@ -88,7 +91,7 @@ class Simt_LocalOp<string mnemonic, list<Trait> traits> : Simt_Op<mnemonic, trai
   string addressing = [{
     Element `c` of the tile is element `base + offset + sum(c[d] * strides[d])` of the buffer, counted in elements of
     the tile (i1 takes a byte, a pointer eight). With a `swizzle`, there are no strides: `c` is at `base + offset +`
-    that layout's inverse of `c`. A scalar has no strides.
+    that layout's inverse of `c`. A scalar has no strides. With `within`, only elements whose place is in `[0, within)` are touched.
   }];
 }
 
@@ -104,28 +107,31 @@ def Simt_LocalStoreOp : Simt_LocalOp<"local_store", [MemoryEffects<[MemWrite<Sim
     * (C3) the swizzle has one offset for each element of the padded tile.
   }];
   let arguments = (ins Tile_Value:$value, Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base,
-                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, UnitAttr:$disjoint);
+                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, UnitAttr:$disjoint,
+                       OptionalAttr<I32Attr>:$within);
   let assemblyFormat = [{
     $value `,` $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)? attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }
 
-def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
+def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "Reads a tile from a buffer";
   let description = addressing # [{
-    Elements beyond the shape are not read.
+    Elements beyond the shape are not read; those outside `within` are as in `otherwise`, and undefined without one.
 
     Constraints:
     * (C1) there is one stride a dimension, or a swizzle;
     * (C2) the buffer is the result of a `simt.alloc`;
-    * (C3) the swizzle has one offset for each element of the padded tile.
+    * (C3) the swizzle has one offset for each element of the padded tile;
+    * (C4) `otherwise` has the type of the result.
   }];
-  let arguments = (ins Simt_BufferType:$buffer, Optional<I32>:$offset, I32Attr:$base, DenseI32ArrayAttr:$strides,
-                       OptionalAttr<Simt_LayoutAttr>:$swizzle);
+  let arguments = (ins Simt_BufferType:$buffer, Optional<I32>:$offset, Optional<Tile_Value>:$otherwise, I32Attr:$base,
+                       DenseI32ArrayAttr:$strides, OptionalAttr<Simt_LayoutAttr>:$swizzle, OptionalAttr<I32Attr>:$within);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
-    $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)? attr-dict `:` type($result)
+    $buffer `[` ($offset^)? `]` `base` $base `strides` $strides (`swizzle` $swizzle^)?
+    (`otherwise` $otherwise^ `:` type($otherwise))? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -133,19 +139,22 @@ def Simt_LocalLoadOp : Simt_LocalOp<"local_load", [MemoryEffects<[MemRead<Simt_S
 def Simt_LocalGatherOp : Simt_Op<"local_gather", [MemoryEffects<[MemRead<Simt_SharedMemory>]>]> {
   let summary = "Reads elements of a buffer by index along an axis";
   let description = [{
-    `result[c] = buffer[sum(c[d] * strides[d], d != axis) + index[c] * strides[axis]]`. An index outside `[0, extent)`
-    gives an undefined element and no fault.
+    `result[c] = buffer[base + sum(c[d] * strides[d], d != axis) + index[c] * strides[axis]]`. An index outside `[0, extent)`
+    gives an undefined element and no fault. `within` and `otherwise` are as in `simt.local_load`.
 
     Constraints:
     * (C1) there is one stride a dimension, indices and result have one shape and layout;
     * (C2) the buffer is the result of a `simt.alloc`;
-    * (C3) `axis` is in `[0, rank)`, `extent` is positive.
+    * (C3) `axis` is in `[0, rank)`, `extent` is positive;
+    * (C4) `otherwise` has the type of the result.
   }];
-  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, I32Attr:$axis, I32Attr:$extent,
-                       DenseI32ArrayAttr:$strides);
+  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_Tile>:$otherwise, I32Attr:$axis,
+                       I32Attr:$extent, DenseI32ArrayAttr:$strides, DefaultValuedAttr<I32Attr, "0">:$base,
+                       OptionalAttr<I32Attr>:$within);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $buffer `[` $indices `]` `,` $axis `extent` $extent `strides` $strides attr-dict `:` type($indices) `->` type($result)
+    $buffer `[` $indices `]` `,` $axis `extent` $extent `strides` $strides (`otherwise` $otherwise^ `:` type($otherwise))?
+    attr-dict `:` type($indices) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -153,14 +162,16 @@ def Simt_LocalGatherOp : Simt_Op<"local_gather", [MemoryEffects<[MemRead<Simt_Sh
 def Simt_LocalCountOp : Simt_Op<"local_count", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Adds one to the i32 counters of a buffer that the elements name, atomically";
   let description = [{
-    Elements outside `[0, bins)`, elements whose mask is false, copies and elements beyond the shape do not count.
+    Element `i` names counter `base + i`, if that is in `[0, bins)`. Elements whose mask is false, copies and elements beyond the
+    shape do not count.
 
     Constraints:
     * (C1) indices and mask have one shape and layout;
     * (C2) the buffer is the result of a `simt.alloc`;
     * (C3) `bins` is positive.
   }];
-  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_BoolTile>:$mask, I32Attr:$bins);
+  let arguments = (ins Simt_BufferType:$buffer, Tile_IntTile:$indices, Optional<Tile_BoolTile>:$mask, I32Attr:$bins,
+                       DefaultValuedAttr<I32Attr, "0">:$base);
   let assemblyFormat = "$buffer `[` $indices `]` (`mask` $mask^ `:` type($mask))? `,` $bins attr-dict `:` type($indices)";
   let hasVerifier = 1;
 }

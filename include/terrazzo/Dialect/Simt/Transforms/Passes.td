@@ -34,12 +34,24 @@ def SimtDecompose : Pass<"tz-simt-decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
 }
 
+def FitShared : Pass<"tz-fit-shared", "::mlir::ModuleOp"> {
+  let summary = "Makes tiles go through shared memory in rounds where they do not fit";
+  let description = [{
+    Expects: buffers without offsets (`tz-simt-decompose`).
+
+    Ensures: a kernel whose buffers fit into the `shared_bytes` of `tile.target` is as it was. Of others, tiles on their way from stores
+    to a load, factors of products and what loops go through row by row pass through smaller buffers in as many rounds as it takes,
+    and no more than 16; what does not fit then is for `tz-allocate-shared` to say.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+}
+
 def AllocateShared : Pass<"tz-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "Gives every buffer its place in shared memory";
   let description = [{
     Ensures: each `simt.alloc` has an offset, such that buffers that live at the same time do not overlap, and the module
-    attribute `simt.shared_bytes` holds the block's need. An error, with what was needed and what there is, if that is
-    more than the `shared_bytes` of `tile.target`.
+    attribute `simt.shared_bytes` holds the block's need. An error at the largest buffer, with what was needed and what there is, if
+    that is more than the `shared_bytes` of `tile.target`.
   }];
 }
 
