@@ -10,6 +10,11 @@
 
 using namespace terrazzo;
 
+llvm::FailureOr<std::unique_ptr<CodeGen>>
+Target::translate(mlir::ModuleOp module) const {
+  return module.emitError("target '") << getName() << "' has no blocks";
+}
+
 static llvm::StringMap<std::unique_ptr<Target>> &registry() {
   static llvm::StringMap<std::unique_ptr<Target>> targets;
   return targets;

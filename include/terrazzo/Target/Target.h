@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "terrazzo/Dialect/Tile/IR/Checks.h"
 #include "terrazzo/Support/Artifact.h"
+#include "terrazzo/Target/CodeGen.h"
 
 #include <string>
 
@@ -44,6 +45,12 @@ public:
 
   /// From the tile dialect to the llvm dialect.
   virtual void buildPipeline(mlir::OpPassManager &manager) const = 0;
+
+  /// From the llvm dialect to the LLVM IR that emit() generates code from, for
+  /// tools that look at what code generation makes of it. Of targets whose
+  /// kernels run in blocks of threads.
+  virtual llvm::FailureOr<std::unique_ptr<CodeGen>>
+  translate(mlir::ModuleOp module) const;
 
   /// From the llvm dialect to code. Fills code, entry, target, chip, what is
   /// known of the resources it uses, and with `wantsStages` the stages from

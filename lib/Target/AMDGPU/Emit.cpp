@@ -10,6 +10,9 @@
 #include "terrazzo/Target/Gpu.h"
 
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include <mutex>
@@ -28,41 +31,92 @@ static void initialize() {
   });
 }
 
-FailureOr<Artifact> amdgpu::emitCodeObject(ModuleOp module, bool wantsStages) {
-  FailureOr<Artifact> artifact = device::beginArtifact(module, "hip");
+/// Keeps accesses of memory on their side of each fence in the machine code,
+/// too. Fences and barriers of AMDGPU are machine instructions with unmodelled
+/// side effects that neither load nor store, and MachineSink takes no notice of
+/// such (llvm/llvm-project#181708): it sinks a load past them into the branch
+/// that needs its value, which is often the one that guards what several warps
+/// hold. An empty piece of assembly that clobbers memory counts as a store.
+///
+/// It is put here, behind LLVM's own passes, so that whatever makes a fence is
+/// covered and none of them sees it. To the passes over LLVM IR that follow it
+/// touches no memory of the program: they know what a fence is, and uniform
+/// loads behind a barrier stay scalar.
+static void pinFences(llvm::Module &module) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+  auto *nothing = llvm::InlineAsm::get(type, "", "~{memory}",
+                                       /*hasSideEffects=*/true);
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      if (!isa<llvm::FenceInst>(instruction))
+        continue;
+      auto *pin =
+          llvm::CallInst::Create(type, nothing, "", instruction.getIterator());
+      pin->setDoesNotThrow();
+      pin->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+      pin->setDebugLoc(instruction.getDebugLoc());
+    }
+}
+
+/// What makes the kernel's function one for blocks of `threads` threads.
+static void describeKernel(llvm::Function &kernel, uint32_t threadsPerBlock) {
+  std::string threads = std::to_string(threadsPerBlock);
+  kernel.setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);
+  kernel.addFnAttr("amdgpu-flat-work-group-size", threads + "," + threads);
+  kernel.addFnAttr("uniform-work-group-size", "true");
+  auto size = [&](uint32_t extent) {
+    return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+        llvm::Type::getInt32Ty(kernel.getContext()), extent));
+  };
+  kernel.setMetadata(
+      "reqd_work_group_size",
+      llvm::MDNode::get(kernel.getContext(),
+                        {size(threadsPerBlock), size(1), size(1)}));
+}
+
+static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
+                                                     const Artifact &artifact) {
   FailureOr<device::Block> block = device::getBlock(module);
-  if (failed(artifact) || failed(block))
+  if (failed(block))
     return failure();
   initialize();
   CodeGen::Machine machine;
   machine.triple = "amdgcn-amd-amdhsa";
-  machine.cpu = artifact->chip;
+  machine.cpu = artifact.chip;
   if (block->chip.starts_with("gfx1"))
     machine.features = "+wavefrontsize" + std::to_string(block->warpSize);
   FailureOr<std::unique_ptr<CodeGen>> codegen =
-      CodeGen::create(module, artifact->entry, machine);
+      CodeGen::create(module, artifact.entry, machine);
   if (failed(codegen))
     return failure();
-  llvm::Function *kernel = (*codegen)->getModule().getFunction(artifact->entry);
+  llvm::Function *kernel = (*codegen)->getModule().getFunction(artifact.entry);
   if (!kernel)
-    return module.emitError("has no function '") << artifact->entry << "'";
-  std::string threads = std::to_string(artifact->threadsPerBlock);
-  kernel->setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);
-  kernel->addFnAttr("amdgpu-flat-work-group-size", threads + "," + threads);
-  kernel->addFnAttr("uniform-work-group-size", "true");
-  auto size = [&](uint32_t extent) {
-    return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
-        llvm::Type::getInt32Ty(kernel->getContext()), extent));
-  };
-  kernel->setMetadata(
-      "reqd_work_group_size",
-      llvm::MDNode::get(kernel->getContext(),
-                        {size(artifact->threadsPerBlock), size(1), size(1)}));
+    return module.emitError("has no function '") << artifact.entry << "'";
+  describeKernel(*kernel, artifact.threadsPerBlock);
   // Version 5: the newest one that all drivers of the last years take, and
   // the one whose hidden arguments the patterns read.
   (*codegen)->getModule().addModuleFlag(llvm::Module::Error,
                                         "amdhsa_code_object_version", 500);
   if (failed((*codegen)->optimize(llvm::OptimizationLevel::O3)))
+    return failure();
+  pinFences((*codegen)->getModule());
+  return codegen;
+}
+
+FailureOr<std::unique_ptr<CodeGen>> amdgpu::translateKernel(ModuleOp module) {
+  FailureOr<Artifact> artifact = device::beginArtifact(module, "hip");
+  if (failed(artifact))
+    return failure();
+  return translate(module, *artifact);
+}
+
+FailureOr<Artifact> amdgpu::emitCodeObject(ModuleOp module, bool wantsStages) {
+  FailureOr<Artifact> artifact = device::beginArtifact(module, "hip");
+  if (failed(artifact))
+    return failure();
+  FailureOr<std::unique_ptr<CodeGen>> codegen = translate(module, *artifact);
+  if (failed(codegen))
     return failure();
   if (wantsStages) {
     artifact->stages["llir"] = (*codegen)->text();

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "terrazzo/Support/Artifact.h"
+#include "terrazzo/Target/CodeGen.h"
 
 namespace terrazzo::amdgpu {
 
@@ -15,6 +16,10 @@ namespace terrazzo::amdgpu {
 /// the chip in its `tile.target`. Errors are diagnostics on the module.
 llvm::FailureOr<Artifact> emitCodeObject(mlir::ModuleOp module,
                                          bool wantsStages);
+
+/// The LLVM IR that emitCodeObject() generates code from.
+llvm::FailureOr<std::unique_ptr<CodeGen>>
+translateKernel(mlir::ModuleOp module);
 
 /// Links one relocatable object into a shared one, as the driver loads it. On
 /// failure, `error` says why.

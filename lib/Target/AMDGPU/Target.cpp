@@ -86,6 +86,11 @@ public:
     device::buildLLVMPipeline(manager);
   }
 
+  FailureOr<std::unique_ptr<CodeGen>>
+  translate(ModuleOp module) const override {
+    return amdgpu::translateKernel(module);
+  }
+
   FailureOr<Artifact> emit(ModuleOp module, bool wantsStages) const override {
     return amdgpu::emitCodeObject(module, wantsStages);
   }

@@ -34,10 +34,8 @@ static void initialize() {
   });
 }
 
-FailureOr<Artifact> nvptx::emitPtx(ModuleOp module, bool wantsStages) {
-  FailureOr<Artifact> artifact = device::beginArtifact(module, "cuda");
-  if (failed(artifact))
-    return failure();
+static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
+                                                     const Artifact &artifact) {
   auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
   auto version = facts.getAs<IntegerAttr>("ptx_version");
   if (!version)
@@ -46,20 +44,37 @@ FailureOr<Artifact> nvptx::emitPtx(ModuleOp module, bool wantsStages) {
   initialize();
   CodeGen::Machine machine;
   machine.triple = "nvptx64-nvidia-cuda";
-  machine.cpu = artifact->chip;
+  machine.cpu = artifact.chip;
   machine.features = "+ptx" + std::to_string(version.getInt());
   FailureOr<std::unique_ptr<CodeGen>> codegen =
-      CodeGen::create(module, artifact->entry, machine);
+      CodeGen::create(module, artifact.entry, machine);
   if (failed(codegen))
     return failure();
-  llvm::Function *kernel = (*codegen)->getModule().getFunction(artifact->entry);
+  llvm::Function *kernel = (*codegen)->getModule().getFunction(artifact.entry);
   if (!kernel)
-    return module.emitError("has no function '") << artifact->entry << "'";
+    return module.emitError("has no function '") << artifact.entry << "'";
   kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  kernel->addFnAttr("nvvm.reqntid", std::to_string(artifact->threadsPerBlock));
+  kernel->addFnAttr("nvvm.reqntid", std::to_string(artifact.threadsPerBlock));
   if (auto registers = module->getAttrOfType<IntegerAttr>("tile.maxnreg"))
     kernel->addFnAttr("nvvm.maxnreg", std::to_string(registers.getInt()));
   if (failed((*codegen)->optimize(llvm::OptimizationLevel::O3)))
+    return failure();
+  return codegen;
+}
+
+FailureOr<std::unique_ptr<CodeGen>> nvptx::translateKernel(ModuleOp module) {
+  FailureOr<Artifact> artifact = device::beginArtifact(module, "cuda");
+  if (failed(artifact))
+    return failure();
+  return translate(module, *artifact);
+}
+
+FailureOr<Artifact> nvptx::emitPtx(ModuleOp module, bool wantsStages) {
+  FailureOr<Artifact> artifact = device::beginArtifact(module, "cuda");
+  if (failed(artifact))
+    return failure();
+  FailureOr<std::unique_ptr<CodeGen>> codegen = translate(module, *artifact);
+  if (failed(codegen))
     return failure();
   if (wantsStages)
     artifact->stages["llir"] = (*codegen)->text();

@@ -87,6 +87,11 @@ public:
     device::buildLLVMPipeline(manager);
   }
 
+  FailureOr<std::unique_ptr<CodeGen>>
+  translate(ModuleOp module) const override {
+    return nvptx::translateKernel(module);
+  }
+
   FailureOr<Artifact> emit(ModuleOp module, bool wantsStages) const override {
     return nvptx::emitPtx(module, wantsStages);
   }

@@ -14,11 +14,11 @@
 module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_bytes = 4096 : i64, tile.maxnreg = 64 : i32} {
   func.func @kernel(%x: !llvm.ptr<1>, %v: i32) {
     // How many work-groups there are is in the hidden arguments, which begin at 16 here.
-    // GFX9: s_load_dwordx2 {{.*}}, 0x10
-    // GFX9: s_load_dword {{.*}}, 0x18
-    // GFX11: s_load_b64 {{.*}}, 0x10
-    // GFX11: s_load_b32 {{.*}}, 0x18
-    // GFX12: s_load_b96 {{.*}}, 0x10
+    // GFX9-DAG: s_load_dwordx2 {{.*}}, 0x10
+    // GFX9-DAG: s_load_dword {{.*}}, 0x18
+    // GFX11-DAG: s_load_b64 {{.*}}, 0x10
+    // GFX11-DAG: s_load_b32 {{.*}}, 0x18
+    // GFX12-DAG: s_load_b96 {{.*}}, 0x10
     %t = simt.thread_id
     %p = llvm.getelementptr %x[%t] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
     %i0 = tile.program_id 0
@@ -28,10 +28,10 @@ module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_
     %n2 = tile.num_programs 2
 
     // The number of a warp is the same for all of its lanes: 64 of them, or 32.
-    // CHECK: v_readfirstlane_b32 [[FIRST:s[0-9]+]], v{{[0-9]+}}
-    // GFX9: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 6
-    // GFX11: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 5
-    // GFX12: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 5
+    // CHECK-DAG: v_readfirstlane_b32 [[FIRST:s[0-9]+]], v{{[0-9]+}}
+    // GFX9-DAG: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 6
+    // GFX11-DAG: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 5
+    // GFX12-DAG: s_lshr_b32 s{{[0-9]+}}, [[FIRST]], 5
     %w = simt.warp_id
 
     // A barrier is two instructions from GFX12 on. What it lets in must not be read from a stale cache.
