@@ -43,7 +43,7 @@ class DeviceArray:
         self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         self.dtype, self.itemsize = _element(dtype)
         self.size = math.prod(self.shape)
-        self.nbytes = self.size * self.itemsize
+        self.nbytes = self.__tz_bytes__ = self.size * self.itemsize  # launches look whether arrays overlap
         self._address = 0
         self._driver = devices.opened(self.target)
         with statuses.statuses():

@@ -332,6 +332,11 @@ def _stand_in(value, parameter):
     if isinstance(value, str) and type_from_text(value.partition(":")[0]) is not None:
         spec = spec_from_text(value, parameter.name)
         if spec[0] == "ptr":
+            if spec[3]:
+                raise ArgumentError(
+                    f"argument '{parameter.name}': '{value}' is for ahead-of-time compilation; launches see for "
+                    "themselves which arrays overlap"
+                )
             return MockTensor(dtype(spec[1])) if spec[2] else UnalignedMock(dtype(spec[1]))
         if parameter.fixed_type == dtype(spec[1]):
             return 0

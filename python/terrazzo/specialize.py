@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From the arguments of a launch, or the text of a signature, to what a kernel is compiled for.
 
-A description says of each parameter what the compiler may know: ("ptr", dtype, divisible by 16), ("scalar", dtype,
-divisible by 16, is 1), ("const", value), or ("tuple", class or None, descriptions). Launches get them from the
-extension module, ahead-of-time compilation from text such as "*bf16:16" or "i32:1".
+A description says of each parameter what the compiler may know: ("ptr", dtype, divisible by 16, may overlap others that
+say so), ("scalar", dtype, divisible by 16, is 1), ("const", value), or ("tuple", class or None, descriptions). Launches
+get them from the extension module, ahead-of-time compilation from text such as "*bf16:16" or "i32:1".
 """
 
 import inspect
@@ -22,6 +22,10 @@ _SHORT.update({f"u{n}": f"uint{n}" for n in (8, 16, 32, 64)})
 _SHORT.update({"bool": "int1", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"})
 _SHORT.update({f"f{n}": f"fp{n}" for n in (16, 32, 64)})
 _SHORT.update({f"float8{v}": f"fp8{v}" for v in ("e4nv", "e5", "e4b8", "e5b16", "e4b15")})
+
+
+# What the text of a pointer says of an array that may share memory with others.
+OVERLAPS = "overlaps"
 
 
 def type_from_text(text):
@@ -217,16 +221,20 @@ def _leaf(spec, is_const, path, result):
         fields = getattr(spec[1], "_fields", None)
         return tuple_type([m[0] for m in members], fields), f"({text}){list(fields) if fields else ''}"
     ty = dtype(spec[1])
-    facts = {}
-    if kind == "ptr":
-        ty = pointer_type(ty, const=is_const)
+    facts, said = {}, []
     if spec[2]:
         facts["tile.divisibility"] = 16
-    if kind == "scalar" and spec[3]:
-        facts = {"equal_to": 1}
+        said.append("16")
+    if kind == "ptr":
+        ty = pointer_type(ty, const=is_const)
+        if spec[3]:
+            facts["tile.overlaps"] = True
+            said.append(OVERLAPS)
+    elif spec[3]:
+        facts, said = {"equal_to": 1}, ["1"]
     if facts:
         result.arg_attrs[path] = facts
-    return ty, short_name(ty) + (":1" if "equal_to" in facts else ":16" if facts else "")
+    return ty, short_name(ty) + "".join(f":{fact}" for fact in said)
 
 
 def specialization(parameters, specs):
@@ -244,19 +252,22 @@ def specialization(parameters, specs):
 
 
 def spec_from_text(text, name):
-    """The description that "*fp32:16", "i32:1" or "fp32" means; an error names the parameter."""
+    """The description that "*fp32:16", "*fp32:16:overlaps", "i32:1" or "fp32" means; an error names the parameter."""
     body, _, fact = text.strip().partition(":")
     ty = type_from_text(body)
-    expected = "a type such as i32, fp32 or *bf16, with :16 if 16 divides the value or address, or :1 if the value is 1"
+    expected = (
+        "a type such as i32, fp32 or *bf16, with :16 if 16 divides the value or address, :1 if the value is 1, or "
+        f":{OVERLAPS} if the array may share memory with others that say so"
+    )
     if ty is None:
         raise ArgumentError(f"parameter '{name}': '{text.strip()}' is no type, expected {expected}")
     is_int = ty.is_int() and not ty.is_bool()
-    allowed = ("", "16") if ty.is_ptr() else ("", "16", "1") if is_int else ("",)
-    if fact.strip() not in allowed or (":" in text and not fact.strip()):
+    facts = [part.strip() for part in fact.split(":")] if ":" in text else []
+    allowed = ("16", OVERLAPS) if ty.is_ptr() else ("16", "1") if is_int else ()
+    if any(part not in allowed for part in facts) or (len(facts) > 1 and not ty.is_ptr()):
         raise ArgumentError(
             f"parameter '{name}': '{text.strip()}' says what a {body.strip()} cannot have, expected {expected}"
         )
-    fact = fact.strip()
     if ty.is_ptr():
-        return ("ptr", ty.element_ty.name, fact == "16")
-    return ("scalar", ty.name, fact == "16", fact == "1")
+        return ("ptr", ty.element_ty.name, "16" in facts, OVERLAPS in facts)
+    return ("scalar", ty.name, "16" in facts, "1" in facts)

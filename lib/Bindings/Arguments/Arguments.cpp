@@ -409,7 +409,7 @@ bool Call::encode(const Parameter &param, PyObject *value) {
     return fail("ArgumentError",
                 "a null address, expected that of an array; pass None where "
                 "there is none");
-  return pushPointer(param.fixedType, address, false);
+  return pushPointer(param.fixedType, address, false, nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -462,7 +462,8 @@ PyObject *terrazzo::bindings::describe(const uint64_t *&cursor,
   switch (static_cast<Tag>(head & 0xff)) {
   case Tag::Pointer:
     ++cursor;
-    return Py_BuildValue("(ssO)", "ptr", dtypeName(type), isDivisible);
+    return Py_BuildValue("(ssOO)", "ptr", dtypeName(type), isDivisible,
+                         head & kOverlaps ? Py_True : Py_False);
   case Tag::Scalar:
     ++cursor;
     return Py_BuildValue("(ssOO)", "scalar", dtypeName(type), isDivisible,

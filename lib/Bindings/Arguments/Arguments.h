@@ -62,7 +62,7 @@ DType dtypeByName(const char *name);
 enum class Tag : uint8_t {
   Option,  ///< the number of the option << 8; its value follows
   None,    ///< None, a compile-time constant also where no constexpr is asked
-  Pointer, ///< dtype << 8 | kDivisible
+  Pointer, ///< dtype << 8 | kDivisible | kOverlaps
   Scalar,  ///< dtype << 8 | kDivisible | kOne
   Tuple,   ///< length << 16 | (1 + id of the type) << 32; the elements follow
   False,
@@ -74,6 +74,7 @@ enum class Tag : uint8_t {
 };
 constexpr uint64_t kDivisible = 1 << 16; ///< address or value, by 16
 constexpr uint64_t kOne = 1 << 17;       ///< the value is 1
+constexpr uint64_t kOverlaps = 1 << 18;  ///< with others that are marked so
 
 /// An array that grows past `N` elements only if it must.
 template <typename T, size_t N>
@@ -131,6 +132,14 @@ private:
   int64_t next = 0;
 };
 
+/// An array among the values of a call.
+struct PointerArgument {
+  uint32_t value, word; ///< its places in the values and in the key
+  PyObject *object;     ///< that can be asked how far it reaches, or null
+  uintptr_t reach;      ///< bytes before the address that belong to it
+  uintptr_t end;        ///< behind its last byte; 0: not known yet
+};
+
 /// One call: what the walk writes.
 struct Call {
   explicit Call(Interner &interner) : interner(interner) {}
@@ -143,6 +152,7 @@ struct Call {
   Inline<TzValue, 64> values;
   /// Which values are read-only arrays, and whose.
   Inline<std::pair<uint32_t, const Parameter *>, 8> readOnly;
+  Inline<PointerArgument, 16> pointers;
   Inline<PyObject *, 8> keep; ///< references that live until the launch ends
   bool isWarmup = false;      ///< arrays without memory are welcome
 
@@ -164,6 +174,9 @@ struct Call {
   bool encodeConstant(PyObject *value);
   /// Decides where the call runs once all arguments have been seen.
   bool settlePlace();
+  /// Marks in the key each array that shares memory with another, if one of the
+  /// two is written; `written` says that by value. Whether there are any.
+  bool markOverlaps(const std::vector<bool> &written);
   /// Raises errors.`kind` with "argument 'name': message".
   bool fail(const char *kind, const char *format, ...);
 
@@ -182,15 +195,20 @@ private:
   bool encodeCapsule(PyObject *capsule);
   bool seePlace(Place found, PyObject *value);
   bool failPlace(Place found, PyObject *value);
-  bool pushPointer(DType type, const void *address, bool isReadOnly);
   /// The errors of an array without memory that has elements.
   bool failNull(const char *what);
   bool failNull(PyObject *value);
+  /// `object` can be asked for its extent, or the bytes are given from `reach`
+  /// before the address to `end`.
+  bool pushPointer(DType type, const void *address, bool isReadOnly,
+                   PyObject *object, uintptr_t reach = 0, uintptr_t end = 0);
+  uintptr_t endOf(PointerArgument &argument);
+  bool share(PointerArgument &a, PointerArgument &b);
   void pushScalar(DType type, TzValue value, uint64_t facts);
 };
 
 /// Reads the words of one argument back, from `*cursor` on: ("ptr", dtype,
-/// divisible), ("scalar", dtype, divisible, one), ("const", value) or
+/// divisible, overlaps), ("scalar", dtype, divisible, one), ("const", value) or
 /// ("tuple", type, (...)). Null: an exception is set.
 PyObject *describe(const uint64_t *&cursor, PyObject *value);
 

@@ -167,7 +167,8 @@ bool terrazzo::bindings::hasNoElements(PyObject *shape) {
   return found;
 }
 
-bool Call::pushPointer(DType type, const void *address, bool isReadOnly) {
+bool Call::pushPointer(DType type, const void *address, bool isReadOnly,
+                       PyObject *object, uintptr_t reach, uintptr_t end) {
   uint64_t facts = 0;
   if (parameter->specializeAlignment &&
       (reinterpret_cast<uintptr_t>(address) & 15) == 0)
@@ -176,6 +177,8 @@ bool Call::pushPointer(DType type, const void *address, bool isReadOnly) {
            static_cast<uint64_t>(type) << 8 | facts);
   if (isReadOnly)
     readOnly.push({static_cast<uint32_t>(values.size()), parameter});
+  pointers.push({static_cast<uint32_t>(values.size()),
+                 static_cast<uint32_t>(key.size() - 1), object, reach, end});
   TzValue slot;
   slot.p = address;
   values.push(slot);
@@ -211,7 +214,8 @@ bool Call::encodeArray(PyObject *value) {
   if (!array->data && !isWarmup && !isEmpty(value))
     return failNull(value);
   constexpr int writeable = pybind11::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return pushPointer(type, array->data, !(array->flags & writeable));
+  // In host memory, where nothing is assumed.
+  return pushPointer(type, array->data, !(array->flags & writeable), nullptr);
 }
 
 static PyObject *interned(const char *text) {
@@ -275,12 +279,39 @@ bool Call::encodeTensor(PyObject *value, bool isTorch) {
   if (!isWarmup && !isMock && reinterpret_cast<uintptr_t>(pointer) < low &&
       (!pointer || (isTorch && isFreed(value))) && !isEmpty(value))
     return failNull(value);
-  return pushPointer(type, pointer, false);
+  return pushPointer(type, pointer, false, value);
 }
 
 //===----------------------------------------------------------------------===//
 // Array protocols
 //===----------------------------------------------------------------------===//
+
+/// The bytes of an array by its `shape`, and its `strides` if it has any. What
+/// does not say so is left to be one byte.
+static void extentOf(PyObject *interface, int64_t itemsize, uintptr_t address,
+                     uintptr_t &reach, uintptr_t &end) {
+  PyObject *shape = PyDict_GetItemString(interface, "shape");
+  PyObject *strides = PyDict_GetItemString(interface, "strides");
+  bool isStrided = strides && PyTuple_Check(strides);
+  if (!shape || !PyTuple_Check(shape) ||
+      (isStrided && PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(shape)))
+    return;
+  int64_t below = 0, above = itemsize, dense = itemsize;
+  for (Py_ssize_t i = PyTuple_GET_SIZE(shape); i-- > 0;) {
+    int64_t extent = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, i));
+    int64_t step =
+        isStrided ? PyLong_AsLongLong(PyTuple_GET_ITEM(strides, i)) : dense;
+    int64_t span = (extent - 1) * step;
+    dense *= extent;
+    (span < 0 ? below : above) += span;
+  }
+  if (PyErr_Occurred() || dense <= 0) {
+    PyErr_Clear();
+    return;
+  }
+  reach = static_cast<uintptr_t>(-below);
+  end = address + static_cast<uintptr_t>(above);
+}
 
 bool Call::encodeArrayInterface(PyObject *interface, const char *protocol) {
   PyObject *data = nullptr, *typestr = nullptr;
@@ -315,8 +346,12 @@ bool Call::encodeArrayInterface(PyObject *interface, const char *protocol) {
   PyObject *shape = PyDict_GetItemString(interface, "shape");
   if (!pointer && !isWarmup && !(shape && hasNoElements(shape)))
     return failNull("the array");
+  uintptr_t reach = 0, end = 0;
+  extentOf(interface, text[2] - '0', reinterpret_cast<uintptr_t>(pointer),
+           reach, end);
   return pushPointer(type, pointer,
-                     PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1);
+                     PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) == 1, nullptr,
+                     reach, end);
 }
 
 bool Call::encodeCudaInterface(PyObject *value, PyObject *interface) {

@@ -90,6 +90,64 @@ static DType dlpackType(const DlTensor &tensor) {
   }
 }
 
+/// Bytes of a tensor before its address, and how many from there on.
+static void extentOf(const DlTensor &tensor, uintptr_t &reach,
+                     uintptr_t &length) {
+  int64_t below = 0, above = 0, dense = 1;
+  for (int32_t i = tensor.rank; i-- > 0;) {
+    int64_t step = tensor.strides ? tensor.strides[i] : dense;
+    int64_t span = (tensor.shape[i] - 1) * step;
+    dense *= tensor.shape[i];
+    (span < 0 ? below : above) += span;
+  }
+  int64_t size = (tensor.bits * tensor.lanes + 7) / 8;
+  reach = dense ? static_cast<uintptr_t>(-below * size) : 0;
+  length = dense ? static_cast<uintptr_t>((above + 1) * size) : 0;
+}
+
+static const char *addressOf(const DlTensor &tensor) {
+  return static_cast<const char *>(tensor.data) + tensor.byteOffset;
+}
+
+namespace {
+/// What a class of tensors gives for launches: DLPack's functions in C.
+struct DlExchange {
+  uint32_t major, minor;
+  DlExchange *older;
+  void (*allocate)();
+  void (*fromObject)();
+  void (*toObject)();
+  int (*view)(void *object, DlTensor *tensor); ///< may be null
+};
+} // namespace
+
+/// The function of torch's tensors, or null: torch is older than it.
+static auto viewOfTensors(PyObject *tensor) -> int (*)(void *, DlTensor *) {
+  auto *type = reinterpret_cast<PyObject *>(Py_TYPE(tensor));
+  PyObject *capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
+  auto *exchange = capsule && PyCapsule_CheckExact(capsule)
+                       ? static_cast<DlExchange *>(PyCapsule_GetPointer(
+                             capsule, "dlpack_exchange_api"))
+                       : nullptr;
+  Py_XDECREF(capsule);
+  PyErr_Clear();
+  while (exchange && exchange->major != 1)
+    exchange = exchange->older;
+  return exchange ? exchange->view : nullptr;
+}
+
+uintptr_t terrazzo::bindings::dlpackEnd(PyObject *tensor, uintptr_t begin) {
+  static auto *view = viewOfTensors(tensor);
+  DlTensor found;
+  if (!view || view(tensor, &found) != 0) {
+    PyErr_Clear();
+    return 0;
+  }
+  uintptr_t reach, length;
+  extentOf(found, reach, length);
+  return begin + length;
+}
+
 bool terrazzo::bindings::dlpackDevice(PyObject *value, int32_t &type,
                                       int32_t &device) {
   PyObject *answer = PyObject_CallMethod(value, "__dlpack_device__", nullptr);
@@ -196,9 +254,11 @@ bool Call::encodeCapsule(PyObject *capsule) {
   const int64_t *shape = tensor->shape, *end = shape + tensor->rank;
   if (!tensor->data && !isWarmup && std::find(shape, end, 0) == end)
     return failNull("the array");
-  return pushPointer(
-      type, static_cast<const char *>(tensor->data) + tensor->byteOffset,
-      isReadOnly);
+  uintptr_t reach, length;
+  extentOf(*tensor, reach, length);
+  const char *address = addressOf(*tensor);
+  return pushPointer(type, address, isReadOnly, nullptr, reach,
+                     reinterpret_cast<uintptr_t>(address) + length);
 }
 
 //===----------------------------------------------------------------------===//

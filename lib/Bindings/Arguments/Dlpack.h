@@ -17,6 +17,9 @@ namespace terrazzo::bindings {
 bool dlpackDevice(PyObject *value, int32_t &type, int32_t &device);
 /// The kind of a device of DLPack; None if no target is for it.
 Backend dlpackBackend(int32_t type);
+/// Behind the last byte of a tensor of torch whose address is `begin`; 0 if its
+/// class does not say so without being asked in Python.
+uintptr_t dlpackEnd(PyObject *tensor, uintptr_t begin);
 /// A capsule "dltensor" of contiguous memory that `owner` keeps. Null: an
 /// exception is set.
 PyObject *makeDlpack(PyObject *owner, uintptr_t address, int code, int bits,

@@ -125,14 +125,19 @@ static const TzPlan *compileMiss(PyDispatcher *self, const Bound &bound,
   return plan;
 }
 
+static const TzPlan *findByKey(PyDispatcher *self, const Bound &bound,
+                               const Call &call) {
+  const TzPlan *plan =
+      tzDispatcherFind(self->state->plans, call.key.data(), call.key.size());
+  return plan ? plan : compileMiss(self, bound, call);
+}
+
 static const TzPlan *findOrCompile(PyDispatcher *self, const Bound &bound,
                                    Call &call) {
   if (!checkGuards(self) ||
       !encodeAll(*self->state, bound, process.configuration, call))
     return nullptr;
-  const TzPlan *plan =
-      tzDispatcherFind(self->state->plans, call.key.data(), call.key.size());
-  return plan ? plan : compileMiss(self, bound, call);
+  return findByKey(self, bound, call);
 }
 
 static bool checkReadOnly(const PlanInfo &info, const Call &call) {
@@ -217,12 +222,20 @@ static PyObject *launch(PyObject *object, PyObject *const *args, size_t flags,
   const TzPlan *plan = findOrCompile(self, bound, call);
   if (!plan)
     return nullptr;
-  const PlanInfo &info = state.infos.at(plan);
+  const PlanInfo *info = &state.infos.at(plan);
+  // Only the compiled kernel says what it writes.
+  if (info->assumesApart && info->written.size() == call.values.size() &&
+      call.markOverlaps(info->written)) {
+    plan = findByKey(self, bound, call);
+    if (!plan)
+      return nullptr;
+    info = &state.infos.at(plan);
+  }
   if (extents[0] && extents[1] && extents[2] &&
-      !runPlan(plan, info, extents, call))
+      !runPlan(plan, *info, extents, call))
     return nullptr;
-  Py_INCREF(info.compiled);
-  return info.compiled;
+  Py_INCREF(info->compiled);
+  return info->compiled;
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,9 @@ unsigned typeVersion(PyTypeObject *type);
 struct PlanInfo {
   PyObject *compiled = nullptr;
   std::vector<bool> written; ///< by run-time value
+  /// It is code for a GPU that takes arrays to be apart, one of which it
+  /// writes.
+  bool assumesApart = false;
 };
 
 /// The state of one kernel function.

@@ -185,12 +185,17 @@ PyObject *terrazzo::bindings::insertPlan(Dispatcher &state,
     tzArtifactResources(loaded, &needs);
     PlanInfo info;
     std::vector<uint32_t> slots;
+    size_t arrays = 0;
     for (size_t i = 0, n = tzArtifactArgCount(loaded); i < n; ++i) {
       TzArgInfo arg;
       tzArtifactArg(loaded, i, &arg);
       slots.push_back(static_cast<uint32_t>(i));
       info.written.push_back(arg.written);
+      arrays += arg.kind == TzArgPointer;
     }
+    info.assumesApart = isGpu(backendOf(driver)) && arrays > 1 &&
+                        std::find(info.written.begin(), info.written.end(),
+                                  true) != info.written.end();
     TzStatus status =
         tzDispatcherInsert(state.plans, static_cast<uint64_t *>(key.buf),
                            static_cast<size_t>(key.len) / sizeof(uint64_t),

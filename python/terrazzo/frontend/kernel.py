@@ -22,7 +22,8 @@ def build_module(fn, arg_types, constexprs, arg_attrs, options):
     """The builder of a module with the kernel `fn`, for arguments of these types and these constants.
 
     arg_types: {name: dtype, pointer type or tuple type}; constexprs: {name: Python value}; arg_attrs: facts by name, or
-    by "name.0" for members of tuples: {"tile.divisibility": n} or {"equal_to": 1}; options: a dict of launch options.
+    by "name.0" for members of tuples: {"tile.divisibility": n, "tile.overlaps": True} or
+    {"equal_to": 1}; options: a dict of launch options.
     """
     source = source_of(fn.fn)
     try:
@@ -124,8 +125,12 @@ class _Kernel:
             frame.path.names[name] = Binding(value, frame.node)
 
     def _facts(self, path):
-        divisor = self.arg_attrs.get(path, {}).get("tile.divisibility")
-        return {} if divisor is None else {"tile.divisibility": f"{int(divisor)} : i32"}
+        known, facts = self.arg_attrs.get(path, {}), {}
+        if "tile.divisibility" in known:
+            facts["tile.divisibility"] = f"{int(known['tile.divisibility'])} : i32"
+        if known.get("tile.overlaps"):
+            facts["tile.overlaps"] = "unit"
+        return facts
 
     def _argument(self, path, type, handle):
         """An argument as a value; one that is known to be 1 as that constant, of the same type."""

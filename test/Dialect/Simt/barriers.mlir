@@ -228,3 +228,25 @@ func.func @superfluous(%n: i32) attributes {tile.kernel} {
   }
   return
 }
+
+// -----
+
+// Arguments that may be parts of one array are one: what is stored through the first may be what a load through the second reads, in
+// another thread. The third is apart.
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
+
+// CHECK-LABEL: func.func @overlapping
+func.func @overlapping(%p: !tile.ptr<f32> {tile.overlaps}, %q: !tile.ptr<f32> {tile.overlaps}, %r: !tile.ptr<f32>) attributes {tile.kernel} {
+  %x = arith.constant dense<1.0> : tensor<64xf32, #l>
+  %pp = tile.splat %p : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  %qq = tile.splat %q : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  %rr = tile.splat %r : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: tile.load
+  tile.store %pp, %x : tensor<64x!tile.ptr<f32>, #l>, tensor<64xf32, #l>
+  %u = tile.load %rr : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
+  %v = tile.load %qq : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
+  return
+}

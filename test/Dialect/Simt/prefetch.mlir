@@ -253,3 +253,110 @@ func.func @over_relaxed(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) attribu
   }
   return
 }
+
+// -----
+
+// A barrier that the user wrote orders all memory, however an argument is passed: a load behind it neither starts before it nor, in a loop,
+// before the barrier at the end of the iteration before.
+// CHECK-LABEL: func.func @no_over_barrier
+// CHECK: tile.store
+// CHECK: tile.barrier
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{[^ ]*}} : i32 {
+// CHECK: tile.barrier
+// CHECK: tile.load
+// CHECK: tile.barrier
+// CHECK: }
+// CHECK: tile.barrier
+// CHECK: tile.load
+func.func @no_over_barrier(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  tile.store %p, %n : !tile.ptr<i32>, i32
+  tile.barrier
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    tile.store %p, %k : !tile.ptr<i32>, i32
+    tile.barrier
+    %a = tile.addptr %q, %k : !tile.ptr<i32>, i32
+    %x = tile.load %a : !tile.ptr<i32> -> i32
+    tile.barrier
+  }
+  tile.barrier
+  %y = tile.load %q : !tile.ptr<i32> -> i32
+  return
+}
+
+// -----
+
+// Nor over a barrier in a branch in between, over a print, or over an op whose effects nobody knows.
+// CHECK-LABEL: func.func @no_over_what_is_inside
+// CHECK: scf.if
+// CHECK: tile.barrier
+// CHECK: tile.load
+func.func @no_over_what_is_inside(%q: !tile.ptr<i32>, %c: i1) attributes {tile.kernel} {
+  scf.if %c {
+    tile.barrier
+  }
+  %x = tile.load %q : !tile.ptr<i32> -> i32
+  return
+}
+
+// CHECK-LABEL: func.func @no_over_print
+// CHECK: scf.if
+// CHECK: tile.print
+// CHECK: tile.load
+func.func @no_over_print(%q: !tile.ptr<i32>, %c: i1, %n: i32) attributes {tile.kernel} {
+  scf.if %c {
+    tile.print "n", [1] (%n : i32)
+  }
+  %x = tile.load %q : !tile.ptr<i32> -> i32
+  return
+}
+
+// CHECK-LABEL: func.func @no_over_unknown
+// CHECK: scf.if
+// CHECK: llvm.call_intrinsic
+// CHECK: tile.load
+func.func @no_over_unknown(%q: !tile.ptr<i32>, %c: i1) attributes {tile.kernel} {
+  scf.if %c {
+    llvm.call_intrinsic "llvm.sideeffect"() : () -> ()
+  }
+  %x = tile.load %q : !tile.ptr<i32> -> i32
+  return
+}
+
+// A promise about a value touches no memory.
+// CHECK-LABEL: func.func @over_assume
+// CHECK: tile.load
+// CHECK: scf.if
+// CHECK: tile.assume
+func.func @over_assume(%q: !tile.ptr<i32>, %c: i1, %d: i1) attributes {tile.kernel} {
+  scf.if %c {
+    tile.assume %d
+  }
+  %x = tile.load %q : !tile.ptr<i32> -> i32
+  return
+}
+
+// -----
+
+// Arguments that may be parts of one array: a store through one is a store to the other, and the load stays. What is known to be apart moves.
+// CHECK-LABEL: func.func @no_rotate_overlapping
+// CHECK-SAME: %[[A:.*]]: !tile.ptr<i32> {tile.overlaps}, %[[B:.*]]: !tile.ptr<i32> {tile.overlaps}, %[[C:.*]]: !tile.ptr<i32>
+// CHECK: tile.load %[[C]]
+// CHECK: scf.for
+// CHECK: %[[AT:.*]] = tile.addptr %[[B]]
+// CHECK: tile.load %[[AT]]
+// CHECK: tile.store
+func.func @no_rotate_overlapping(%a: !tile.ptr<i32> {tile.overlaps}, %b: !tile.ptr<i32> {tile.overlaps}, %c: !tile.ptr<i32>, %n: i32)
+    attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %k = %c0 to %n step %c1 : i32 {
+    %at = tile.addptr %b, %k : !tile.ptr<i32>, i32
+    %x = tile.load %at : !tile.ptr<i32> -> i32
+    %to = tile.addptr %a, %k : !tile.ptr<i32>, i32
+    tile.store %to, %x : !tile.ptr<i32>, i32
+  }
+  %y = tile.load %c : !tile.ptr<i32> -> i32
+  return
+}

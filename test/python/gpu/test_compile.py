@@ -121,6 +121,21 @@ def test_without_a_chip_and_a_device():
                 compiled(name)
 
 
+def test_arrays_that_may_overlap():
+    """The signature says so, and so does the module."""
+    texts = {"x_ptr": "*fp32:16:overlaps", "y_ptr": "*fp32:overlaps", "n": "i32"}
+    kernel = tz.compile(tz.ASTSource(rows, texts, {"N": 64}), target=CUDA)
+    assert kernel.signature == "*fp32:16:overlaps, *fp32:overlaps, i32, constexpr"
+    assert kernel.asm["tile"].count("tile.overlaps") == 2
+    apart = tz.compile(tz.ASTSource(rows, {**texts, "y_ptr": "*fp32"}, {"N": 64}), target=CUDA)
+    assert apart.asm["tile"].count("tile.overlaps") == 1
+    assert apart.hash != kernel.hash
+    with pytest.raises(
+        tz.ArgumentError, match="'x_ptr': '\\*fp32:overlaps' is for ahead-of-time compilation; launches see"
+    ):
+        rows.warmup("*fp32:overlaps", tl.float32, 16, N=64, target=CUDA)
+
+
 def test_ahead_of_time():
     source = tz.ASTSource(rows, {"x_ptr": "*fp32:16", "y_ptr": "*fp32:16", "n": "i32"}, {"N": 64})
     for target in ("cuda:90", CUDA, tz.targets.Target("cuda", 90, 32)):

@@ -94,7 +94,7 @@ def test_interface_and_fakes_of_one_device_agree(fake, interface):
 def test_alignment_is_known(fake):
     for address, divisible in ((64, True), (68, False)):
         _, specs, _, _ = pair._specialization((fake("cuda:0", address=address), fake("cuda:0"), 4), {})
-        assert specs[0] == ("ptr", "fp32", divisible)
+        assert specs[0] == ("ptr", "fp32", divisible, False)
 
 
 @pytest.mark.parametrize("host", [lambda: np.zeros(4, np.float32), lambda: torch.zeros(4), lambda: capsule("cpu", 0)],

@@ -99,6 +99,41 @@ except tz.LaunchError as error:
 else:
     raise AssertionError("no error")
 """,
+    "overlap": """
+class Part:
+    "Elements of an array from one on; it says how many as tensors do."
+    dtype, device = "float32", "cuda:0"
+    def __init__(self, base, first, *shape, steps=None):
+        self.base, self.first, self.shape = base, first, shape
+        self.steps = steps or tuple(int(np.prod(shape[i + 1:])) for i in range(len(shape)))
+    def data_ptr(self):
+        return self.base.data_ptr() + 4 * self.first
+    def stride(self):
+        return self.steps
+    def element_size(self):
+        return 4
+
+x, y, out = arrays(3)
+apart = add[(1,)](x, y, out, 100, BLOCK=128)
+assert "overlaps" not in apart.signature
+assert add[(1,)](y, x, out, 100, BLOCK=128) is apart
+assert add[(1,)](x, x, out, 100, BLOCK=128) is apart  # both are read only
+assert add._plan_count() == 1
+shared = add[(1,)](x, y, x, 100, BLOCK=128)
+assert shared.signature == "*fp32:16:overlaps, *fp32:16, *fp32:16:overlaps, i32, constexpr", shared.signature
+assert np.array_equal(x.numpy()[:100], 2.0 * np.arange(100)) and x.numpy()[100] == 100
+assert add[(1,)](out, y, out, 100, BLOCK=128) is shared
+assert add._plan_count() == 2
+memory = tz.device_array(np.zeros(1024, np.float32))
+def parts(first, *shape, steps=None):
+    return add[(1,)](Part(memory, first, *shape, steps=steps), y, Part(memory, 512, 100), 100, BLOCK=128)
+assert parts(384, 128) is apart and parts(384, 132) is shared and parts(608, 100) is shared and parts(612, 100) is apart
+assert parts(256, 2, 128) is apart and parts(256, 2, 132) is shared
+assert parts(0, 4, 32, steps=(128, 1)) is apart and parts(0, 4, 32, steps=(161, 1)) is shared
+assert parts(512, 0) is shared  # one address is one array
+nothing[(1,)](x, x, x, x, x, x, 5, BLOCK=64)
+assert nothing._plan_count() == 1  # it writes nothing
+""",
     "timers": """
 from terrazzo.testing import do_bench
 x, y, out = arrays(3)

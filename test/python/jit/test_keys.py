@@ -203,7 +203,7 @@ def test_key_is_the_same_in_memory_and_described():
     kernel = make()
     key, specs, options, target = kernel._specialization((array(), 1, 0.5), {"K": (1, "a"), "num_warps": 8})
     assert specs == (
-        ("ptr", "fp32", True),
+        ("ptr", "fp32", True, False),
         ("scalar", "int32", False, True),
         ("scalar", "fp32", False, False),
         ("const", (1, "a")),

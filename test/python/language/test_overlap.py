@@ -83,3 +83,51 @@ def test_scattered(distance):
     want[index + 20 + distance] = memory[20:532]
     scattered[(1,)](memory[20:], index, memory[20 + distance :], BLOCK=512)
     np.testing.assert_array_equal(memory, want)
+
+
+@tz.jit
+def turned(a, b, out, n, B: tl.constexpr, ORDERED: tl.constexpr):
+    i = tl.arange(0, B)
+    total = tl.zeros((B,), tl.int32)
+    for s in range(n):
+        tl.store(a + i, i * i + s)
+        if ORDERED:
+            tl.debug_barrier()
+        total += tl.load(b + (B - 1 - i))
+        if ORDERED:
+            tl.debug_barrier()
+    tl.store(out + i, total)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_one_array_twice_in_a_loop(n, ordered):
+    array, out = np.zeros(128, np.int32), np.zeros(128, np.int32)
+    compiled = turned[(1,)](array, array, out, n, B=128, ORDERED=ordered)
+    np.testing.assert_array_equal(out, np.arange(128)[::-1] ** 2 * n + n * (n - 1) // 2)
+    # Nothing is assumed here: what overlaps runs the code of what does not.
+    assert turned[(1,)](array, array.copy(), out, n, B=128, ORDERED=ordered) is compiled
+
+
+@tz.jit
+def around_barriers(a, b, out, B: tl.constexpr):
+    i = tl.arange(0, B)
+    x = tl.load(b + (B - 1 - i)) * 2
+    first = tl.load(b)
+    tl.debug_barrier()
+    tl.store(a + i, i + 1)
+    tl.debug_barrier()
+    y = tl.load(b + i)
+    total = tl.sum(x)
+    tl.store(a + i, x + total)
+    tl.debug_barrier()
+    tl.store(out + i, x + y + tl.load(b + i) + first)
+
+
+def test_values_read_before_a_barrier():
+    """A value is evaluated where it is used, with what memory held where it was read."""
+    array, out = np.arange(128, dtype=np.int32) * 3 + 7, np.zeros(128, np.int32)
+    x = array[::-1] * 2
+    around_barriers[(1,)](array, array, out, B=128)
+    np.testing.assert_array_equal(array, x + x.sum())
+    np.testing.assert_array_equal(out, x + np.arange(1, 129) + x + x.sum() + 7)

@@ -48,6 +48,16 @@ static SmallVector<Value> sourcesOf(Value pointer) {
   return {};
 }
 
+/// The one argument that stands for all that may be the same array.
+static Value representative(BlockArgument argument) {
+  auto kernel = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!kernel.getArgAttr(argument.getArgNumber(), tile::kOverlapsAttr))
+    return argument;
+  return *llvm::find_if(kernel.getArguments(), [&](BlockArgument other) {
+    return kernel.getArgAttr(other.getArgNumber(), tile::kOverlapsAttr);
+  });
+}
+
 /// Loops may swap what they carry: all ways are followed, and all must end at
 /// one argument.
 Value simt::rootOf(Value pointer) {
@@ -61,12 +71,49 @@ Value simt::rootOf(Value pointer) {
     if (!sources.empty())
       continue;
     auto argument = dyn_cast<BlockArgument>(value);
-    if (root || !argument ||
-        !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
       return {};
-    root = value;
+    Value found = representative(argument);
+    if (root && root != found)
+      return {};
+    root = found;
   }
   return root;
+}
+
+static bool isGlobal(const MemoryEffects::EffectInstance &effect) {
+  return isa<SideEffects::DefaultResource>(effect.getResource());
+}
+
+bool simt::ordersMemory(Operation *op) {
+  auto orders = [](Operation *inner) {
+    // What is in its regions is looked at for itself.
+    if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+      return WalkResult::advance();
+    auto known = dyn_cast<MemoryEffectOpInterface>(inner);
+    if (!known)
+      return WalkResult::interrupt();
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    known.getEffects(effects);
+    bool isOrder = llvm::any_of(effects, [](const auto &effect) {
+      return isGlobal(effect) && !effect.getValue() &&
+             !isa<MemoryEffects::Read>(effect.getEffect());
+    });
+    return isOrder ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op->walk(orders).wasInterrupted();
+}
+
+void simt::forEachWrite(Operation *op, llvm::function_ref<void(Value)> visit) {
+  auto known = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!known)
+    return;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  known.getEffects(effects);
+  for (const auto &effect : effects)
+    if (isGlobal(effect) && effect.getValue() &&
+        isa<MemoryEffects::Write>(effect.getEffect()))
+      visit(effect.getValue());
 }
 
 static Access sharedAccess(Operation *op, Value buffer, bool isWrite) {

@@ -9,7 +9,8 @@
 //
 // Shared memory is known to the byte. Global memory is told apart by the kernel
 // argument that an address derives from; arrays passed as different arguments
-// are taken not to overlap as far as one program's own order goes.
+// are taken not to overlap as far as one program's own order goes, unless they
+// carry `tile.overlaps`.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_LIB_DIALECT_SIMT_TRANSFORMS_MEMORYMODEL_H
 #define TERRAZZO_LIB_DIALECT_SIMT_TRANSFORMS_MEMORYMODEL_H
@@ -34,7 +35,18 @@ struct Access {
 };
 
 /// The kernel argument that an address derives from, null if it is not known.
+/// Arguments that may overlap are one root, the first of them.
 mlir::Value rootOf(mlir::Value pointer);
+
+/// Whether no access of global memory may move over `op`, whatever it accesses:
+/// `op`, or one in its regions, has effects on memory that it does not name, or
+/// none that are known. Barriers are such, and atomics that are not relaxed.
+bool ordersMemory(mlir::Operation *op);
+
+/// Calls `visit` with each pointer that `op` itself writes global memory
+/// through.
+void forEachWrite(mlir::Operation *op,
+                  llvm::function_ref<void(mlir::Value pointer)> visit);
 
 /// What an op itself accesses, not what ops in its regions do.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);

@@ -15,7 +15,9 @@
 //   }
 //
 // The values wait in registers. Only loads from arguments that the kernel does
-// not store to move, and none over an atomic that acquires what others wrote.
+// not store to move, and none over an op that orders memory: a barrier that the
+// user wrote, an atomic that is not relaxed, and whatever else has effects that
+// are not known.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryModel.h"
@@ -40,11 +42,11 @@ class Prefetcher {
 public:
   explicit Prefetcher(func::FuncOp kernel) : kernel(kernel) {
     kernel.walk([&](Operation *op) {
-      if (isa<tile::StoreOp, tile::AtomicRMWOp, tile::AtomicCASOp>(op)) {
-        Value root = rootOf(op->getOperand(0));
+      forEachWrite(op, [&](Value pointer) {
+        Value root = rootOf(pointer);
         writesUnknown |= !root;
         written.insert(root);
-      }
+      });
     });
   }
 
@@ -94,23 +96,6 @@ private:
     return op.getNumRegions() != 0 || isa<ConvertLayoutOp, tile::DotOp>(op);
   }
 
-  /// Whether what other programs wrote may be seen after `op` only.
-  static bool acquires(Operation &op) {
-    auto isAcquire = [](tile::MemSem sem) {
-      return sem == tile::MemSem::Acquire || sem == tile::MemSem::AcqRel;
-    };
-    return op
-        .walk([&](Operation *inner) {
-          auto rmw = dyn_cast<tile::AtomicRMWOp>(inner);
-          auto cas = dyn_cast<tile::AtomicCASOp>(inner);
-          return (rmw && isAcquire(rmw.getSem())) ||
-                         (cas && isAcquire(cas.getSem()))
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   /// Moves loads, with what their addresses are made of, before the first
   /// boundary of a block.
   void hoist(Block &block) {
@@ -121,7 +106,7 @@ private:
     int64_t waiting = 0;
     for (Operation &op :
          llvm::make_early_inc_range(llvm::make_range(boundary, block.end()))) {
-      if (acquires(op))
+      if (ordersMemory(&op))
         return;
       auto load = dyn_cast<tile::LoadOp>(op);
       llvm::SetVector<Operation *> slice;
@@ -225,7 +210,7 @@ private:
 
   /// Rotates the loads of a loop by one iteration.
   void rotate(scf::ForOp loop) {
-    if (acquires(*loop))
+    if (ordersMemory(loop))
       return;
     SmallVector<Candidate> candidates = candidatesOf(loop);
     if (candidates.empty())

@@ -235,11 +235,35 @@ OpFoldResult PtrCastOp::fold(FoldAdaptor) {
   return foldIdentity(getSource(), getType());
 }
 
-void LoadOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  effects.emplace_back(MemoryEffects::Read::get());
+//===----------------------------------------------------------------------===//
+// Effects on memory
+//===----------------------------------------------------------------------===//
+// An effect through a pointer is one on what that points to; one that names no
+// pointer is one on all memory, and nothing moves over it.
+
+using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
+
+void LoadOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable());
   // A volatile access may not be removed or merged.
   if (getIsVolatile())
     effects.emplace_back(MemoryEffects::Write::get());
+}
+
+/// What an atomic touches; one that is not relaxed orders all else, too.
+static void addAtomicEffects(OpOperand &pointer, MemSem sem, Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &pointer);
+  effects.emplace_back(MemoryEffects::Write::get(), &pointer);
+  if (sem == MemSem::Relaxed)
+    return;
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+
+void AtomicRMWOp::getEffects(Effects &effects) {
+  addAtomicEffects(getPtrMutable(), getSem(), effects);
+}
+
+void AtomicCASOp::getEffects(Effects &effects) {
+  addAtomicEffects(getPtrMutable(), getSem(), effects);
 }

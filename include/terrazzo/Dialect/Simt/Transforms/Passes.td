@@ -15,8 +15,10 @@ def SimtPrefetch : Pass<"tz-simt-prefetch", "::mlir::ModuleOp"> {
     Expects: kernels whose tiles have layouts, before `tz-simt-decompose`.
 
     Ensures: a load of global memory that no store of the kernel can change, and whose address is known earlier, starts
-    earlier, though not before an atomic that acquires what other programs wrote, as long as the registers that wait for it stay within bounds: in straight code before the reductions,
-    scans and the like in front of it, in a loop one iteration ahead. The loop's last iteration loads nothing ahead.
+    earlier, as long as the registers that wait for it stay within bounds: in straight code before the reductions, scans
+    and the like in front of it, in a loop one iteration ahead. The loop's last iteration loads nothing ahead. No load
+    moves over an op with effects on memory that it does not name, or with effects that are not known: a barrier, an
+    atomic that is not relaxed, a print.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::tile::TileDialect"];
 }

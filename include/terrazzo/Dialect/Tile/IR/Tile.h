@@ -22,6 +22,13 @@
 #define GET_TYPEDEF_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileTypes.h.inc"
 
+namespace terrazzo::tile {
+/// What `tile.assume` has an effect on: it has to stay, and touches no memory.
+struct Promises : mlir::SideEffects::Resource::Base<Promises> {
+  mlir::StringRef getName() final { return "Promises"; }
+};
+} // namespace terrazzo::tile
+
 #define GET_OP_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileOps.h.inc"
 
@@ -32,6 +39,9 @@ inline constexpr llvm::StringLiteral kKernelAttr = "tile.kernel";
 /// Name of the argument attribute (i32) by which a pointer or integer is
 /// divisible.
 inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
+/// Name of the unit attribute of pointer arguments that may point into one
+/// array. All others are apart, as far as a program's own order goes.
+inline constexpr llvm::StringLiteral kOverlapsAttr = "tile.overlaps";
 
 /// Name of the module attribute (an array) of what the runtime must know of the
 /// prints and asserts that lowering has made numbers of.

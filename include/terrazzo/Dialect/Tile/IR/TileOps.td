@@ -307,7 +307,10 @@ def Tile_HintOp : Tile_Op<"hint", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite]>]> {
+// Nothing that accesses memory: it only must not vanish.
+def Tile_Promises : Resource<"::terrazzo::tile::Promises">;
+
+def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite<Tile_Promises>]>]> {
   let summary = "A promise that a condition holds";
   let arguments = (ins I1:$condition);
   let assemblyFormat = "$condition attr-dict";
@@ -335,7 +338,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, DeclareOpInterfaceM
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "Writes elements through pointers";
   let description = [{
     Lanes whose mask is false are not written, whatever their pointer.
@@ -344,7 +347,7 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
     * (C1) value and mask are scalars with a scalar pointer, or tiles of the pointer's shape;
     * (C2) value has the pointee type.
   }];
-  let arguments = (ins Tile_PtrLike:$ptr, Tile_Value:$value, Optional<Tile_BoolLike>:$mask,
+  let arguments = (ins Arg<Tile_PtrLike, "", [MemWrite]>:$ptr, Tile_Value:$value, Optional<Tile_BoolLike>:$mask,
                        DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
                        DefaultValuedAttr<Tile_EvictionPolicy, "::terrazzo::tile::EvictionPolicy::Normal">:$evict);
   let assemblyFormat = [{
@@ -353,7 +356,7 @@ def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Atomically updates elements through pointers and returns what they held";
   let description = [{
     Lanes whose mask is false are not touched and give 0. `fmax` and `fmin` drop NaN.
@@ -374,7 +377,8 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [MemoryEffects<[MemRead, MemWrite]>
   let hasVerifier = 1;
 }
 
-def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["expected", "value", "result"]>]> {
+def Tile_AtomicCASOp : Tile_Op<"atomic_cas", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                                              AllTypesMatch<["expected", "value", "result"]>]> {
   let summary = "Atomically replaces elements that hold an expected value and returns what they held";
   let description = [{
     Compares bits, floats too.
@@ -563,6 +567,9 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 
 def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Orders the memory accesses of one program instance";
+  let description = [{
+    No access of memory moves over it: it reads and writes memory that it does not name.
+  }];
   let assemblyFormat = "attr-dict";
 }
 
