@@ -38,8 +38,8 @@ bool cpu::isVirtualOp(Operation *op) {
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (isa<tile::ReshapeOp, tile::JoinOp, tile::ConcatOp, tile::InsertOp,
-          tile::DotOp, tile::HistogramOp, tile::AtomicRMWOp, tile::AtomicCASOp>(
-          op))
+          tile::DotOp, tile::HistogramOp, tile::SortOp, tile::AtomicRMWOp,
+          tile::AtomicCASOp>(op))
     return false;
   return isa<tile::TileDialect, arith::ArithDialect, math::MathDialect>(
       op->getDialect());

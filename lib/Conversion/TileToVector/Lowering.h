@@ -360,6 +360,29 @@ private:
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
   void multiply(const Product &product);
   void panel(const Product &product, mlir::Value column,
+  //===--- Sort.cpp
+  //--------------------------------------------------------===//
+  /// A network over `size` elements along an axis of a buffer.
+  struct Network {
+    Buffer buffer;
+    int64_t axis, size;
+    bool isDescending, isUnsigned, isBitonic;
+  };
+  llvm::LogicalResult lowerSort(tile::SortOp op);
+  mlir::Value sortsBehind(const Network &net, mlir::Value a, mlir::Value c);
+  void exchange(const Network &net, const Coords &low, const Coords &high,
+                mlir::Value isOdd);
+  mlir::Value exchangeLanes(const Network &net, mlir::Value x, int64_t distance,
+                            int64_t block, mlir::Value isOdd);
+  mlir::Value mergeLanes(const Network &net, mlir::Value x, int64_t distance,
+                         int64_t block, mlir::Value isOdd);
+  void mergeFar(const Network &net, const Coords &row, int64_t width,
+                mlir::Value level, mlir::Value block);
+  void
+  forVectors(const Network &net, const Coords &row,
+             llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
+  void sortRow(const Network &net, const Coords &row, bool isAlong);
+
              llvm::ArrayRef<int64_t> widths);
   void registerBlock(const Product &product, mlir::Value row,
                      mlir::Value column, int64_t rows,

@@ -51,6 +51,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](scf::ForOp o) { return lowerFor(o); })
       .Case([&](scf::IfOp o) { return lowerIf(o); })
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })
+      .Case([&](tile::SortOp o) { return lowerSort(o); })
       .Case([&](tile::PrintOp o) { return lowerPrint(o); })
       .Case([&](tile::AssertOp o) { return lowerAssert(o); })
       .Case<tile::BarrierOp, tile::AssumeOp>(

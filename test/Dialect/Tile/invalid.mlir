@@ -723,6 +723,30 @@ func.func @histogram_c1_mask(%x: tensor<4xi32>, %m: tensor<8xi1>) {
 
 // -----
 
+func.func @sort_c1_axis(%x: tensor<4xi32>) {
+  // expected-error @below {{'tile.sort' op axis must be in [0, 1), got 1}}
+  %r = tile.sort %x, 1 : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @sort_c2_pointers(%x: tensor<4x!tile.ptr<f32>>) {
+  // expected-error @below {{'tile.sort' op elements must be integers or floats, got 'tensor<4x!tile.ptr<f32>>'}}
+  %r = tile.sort %x, 0 : tensor<4x!tile.ptr<f32>>
+  return
+}
+
+// -----
+
+func.func @sort_c3_bitonic(%x: tensor<2x6xf32>) {
+  // expected-error @below {{'tile.sort' op a bitonic axis must have an extent that is a power of two, got 6}}
+  %r = tile.sort %x, 1 bitonic : tensor<2x6xf32>
+  return
+}
+
+// -----
+
 func.func @print_c1_count(%x: f32) {
   // expected-error @below {{'tile.print' op isSigned must have one entry an operand, got 2 for 1}}
   tile.print "x", [1, 1](%x : f32)

@@ -158,12 +158,16 @@ func.func @regions(%x: tensor<4x8xf32>, %i: tensor<8xf32>) {
 // CHECK-LABEL: @other
 func.func @other(%i: tensor<8xi32>, %m: tensor<8xi1>, %x: f32) {
   // CHECK: tile.histogram %{{.*}} mask %{{.*}} : tensor<8xi1>, 4 : tensor<8xi32> -> tensor<4xi32>
+  // CHECK: tile.sort %{{.*}}, 0 : tensor<8xi32>
+  // CHECK: tile.sort %{{.*}}, 0 descending unsigned bitonic : tensor<8xi32>
   // CHECK: tile.clamp %{{.*}}, %{{.*}}, %{{.*}} {propagateNan} : f32
   // CHECK: tile.print "x: ", [1, 0](%{{.*}}, %{{.*}} : tensor<8xi32>, f32) {hex}
   // CHECK: tile.print "here", []
   // CHECK: tile.assert %{{.*}}, "in range" : tensor<8xi1>
   // CHECK: tile.barrier
   %h = tile.histogram %i mask %m : tensor<8xi1>, 4 : tensor<8xi32> -> tensor<4xi32>
+  %s = tile.sort %i, 0 : tensor<8xi32>
+  %b = tile.sort %i, 0 descending unsigned bitonic : tensor<8xi32>
   %c = tile.clamp %x, %x, %x {propagateNan} : f32
   tile.print "x: ", [1, 0](%i, %x : tensor<8xi32>, f32) {hex}
   tile.print "here", []

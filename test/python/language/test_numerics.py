@@ -1,40 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Values of what is composed here of several operations: sorting, random numbers, indices, recurrences, descriptors."""
+"""Values of what is composed here of several operations: random numbers, indices, recurrences, descriptors."""
 
 import numpy as np
 import pytest
 import terrazzo as tz
 import terrazzo.language as tl
-
-
-@tz.jit
-def sort_kernel(x_ptr, o_ptr, ROWS: tl.constexpr, COLS: tl.constexpr, DESCENDING: tl.constexpr):
-    at = tl.arange(0, ROWS)[:, None] * COLS + tl.arange(0, COLS)[None, :]
-    tl.store(o_ptr + at, tl.sort(tl.load(x_ptr + at), descending=DESCENDING))
-
-
-@pytest.mark.parametrize("cols", [1, 2, 8, 13])
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8])
-def test_sort(cols, descending, dtype):
-    x = np.random.default_rng(cols).normal(0, 50, (3, cols)).astype(np.int32).astype(dtype)
-    if dtype == np.float32 and cols > 8:
-        x[0, 2], x[1, 3], x[2, 1] = np.nan, np.inf, -np.inf
-    out = np.zeros_like(x)
-    sort_kernel[(1,)](x, out, 3, cols, descending)
-    want = np.sort(x, 1)
-    np.testing.assert_array_equal(out, want[:, ::-1] if descending else want)
-
-
-@tz.jit
-def topk_kernel(x_ptr, o_ptr, N: tl.constexpr, K: tl.constexpr):
-    tl.store(o_ptr + tl.arange(0, K), tl.topk(tl.load(x_ptr + tl.arange(0, N)), K))
-
-
-def test_topk():
-    x, out = np.random.default_rng(1).permutation(20).astype(np.int32), np.zeros(5, np.int32)
-    topk_kernel[(1,)](x, out, 20, 5)
-    np.testing.assert_array_equal(out, [19, 18, 17, 16, 15])
 
 
 @tz.jit

@@ -191,6 +191,27 @@ Type terrazzo::tile::dropAxis(RankedTensorType type, int64_t axis) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
+TypedAttr SortOp::getLast() {
+  Type element = getElementType(getType());
+  if (auto type = dyn_cast<FloatType>(element)) {
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    if (!getDescending())
+      return FloatAttr::get(type, APFloat::getNaN(semantics));
+    bool hasInf = APFloat::semanticsHasInf(semantics);
+    return FloatAttr::get(type,
+                          hasInf ? APFloat::getInf(semantics, /*Negative=*/true)
+                                 : APFloat::getLargest(semantics, true));
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (getIsUnsigned())
+    return IntegerAttr::get(element, getDescending()
+                                         ? APInt::getZero(width)
+                                         : APInt::getAllOnes(width));
+  return IntegerAttr::get(element, getDescending()
+                                       ? APInt::getSignedMinValue(width)
+                                       : APInt::getSignedMaxValue(width));
+}
+
 //===----------------------------------------------------------------------===//
 // Folds
 //===----------------------------------------------------------------------===//

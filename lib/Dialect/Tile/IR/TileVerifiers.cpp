@@ -459,6 +459,21 @@ LogicalResult MapOp::verifyRegions() {
                       elements(getResultTypes())); // map_c2
 }
 
+LogicalResult SortOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  int32_t axis = getAxis();
+  if (axis < 0 || axis >= type.getRank()) // sort_c1
+    return emitOpError() << "axis must be in [0, " << type.getRank()
+                         << "), got " << axis;
+  if (!type.getElementType().isIntOrFloat()) // sort_c2
+    return emitOpError() << "elements must be integers or floats, got " << type;
+  if (getBitonic() && !llvm::isPowerOf2_64(type.getDimSize(axis))) // sort_c3
+    return emitOpError() << "a bitonic axis must have an extent that is a "
+                            "power of two, got "
+                         << type.getDimSize(axis);
+  return success();
+}
+
 LogicalResult PrintOp::verify() {
   if (getIsSigned().size() != getOperands().size()) // print_c1
     return emitOpError() << "isSigned must have one entry an operand, got "

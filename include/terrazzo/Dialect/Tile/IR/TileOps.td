@@ -523,6 +523,34 @@ def Tile_HistogramOp : Tile_InferredOp<"histogram"> {
   let assemblyFormat = "$source (`mask` $mask^ `:` type($mask))? `,` $bins attr-dict `:` type($source) `->` type($result)";
 }
 
+def Tile_SortOp : Tile_Op<"sort", [Pure, SameOperandsAndResultType]> {
+  let summary = "The elements in order along an axis";
+  let description = [{
+    By Batcher's bitonic network over the least power of two that holds the axis; what the axis lacks counts as elements
+    that sort last, and is cut off again. Which of two equal elements (0.0 and -0.0, two NaNs) comes first follows from
+    the network, so it is the same on every target. NaN is greater than every number. Integers are signed unless
+    `isUnsigned`.
+
+    With `bitonic`, only the network's last merge: the elements along the axis first rise, then fall, or the reverse.
+
+    Constraints:
+    * (C1) `axis` is in `[0, rank)`;
+    * (C2) the elements are integers or floats;
+    * (C3) with `bitonic`, the extent along the axis is a power of two.
+  }];
+  let arguments = (ins Tile_Tile:$source, I32Attr:$axis, UnitAttr:$descending, UnitAttr:$isUnsigned, UnitAttr:$bitonic);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `,` $axis (`descending` $descending^)? (`unsigned` $isUnsigned^)? (`bitonic` $bitonic^)? attr-dict
+    `:` type($source)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The element that sorts behind everything else.
+    ::mlir::TypedAttr getLast();
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Arithmetic that arith and math lack
 //===----------------------------------------------------------------------===//

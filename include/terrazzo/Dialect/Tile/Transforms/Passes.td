@@ -9,6 +9,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileExpandSort : Pass<"tz-tile-expand-sort", "::mlir::ModuleOp"> {
+  let summary = "Turns sorts into exchanges of halves (GPU)";
+  let description = [{
+    Expects: any tile module. Ensures: no `tile.sort` is left. Each stage of its network is a reshape that makes partners the
+    two halves of a dimension, a comparison and two selections, so that layouts and exchanges between threads follow as
+    for everything else.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::tile::TileDialect"];
+}
+
 def PrintAxisInfo : Pass<"tz-print-axis-info", "::mlir::ModuleOp"> {
   let summary = "Says what is known of integers, booleans and pointers along each axis";
   let description = [{

@@ -1,0 +1,169 @@
+//===- ExpandSort.cpp - Sorts as exchanges of halves ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A stage of the network exchanges partners at a distance d. They are the two
+// halves of dimension 2 of [rows, n / 2d, 2, d], so a stage is
+//
+//   low, high = split(transpose(reshape(x)))
+//   swap      = low > high, turned around where blocks sort downwards
+//   x         = reshape(transpose(join(swap ? high : low, swap ? low : high)))
+//
+// Contract: Passes.td. Every case: test/Dialect/Tile/expand-sort.mlir.
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Dialect/Tile/IR/Tile.h"
+#include "terrazzo/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_TILEEXPANDSORT
+#include "terrazzo/Dialect/Tile/Transforms/Passes.h.inc"
+
+namespace {
+
+class Expansion {
+public:
+  explicit Expansion(tile::SortOp op) : op(op), b(op.getLoc(), op) {}
+
+  void run() {
+    auto type = cast<RankedTensorType>(op.getType());
+    int64_t rank = type.getRank(), axis = op.getAxis();
+    SmallVector<int32_t> order, back(rank);
+    for (int32_t dim = 0; dim < rank; ++dim)
+      if (dim != axis)
+        order.push_back(dim);
+    order.push_back(axis);
+    for (auto [place, dim] : llvm::enumerate(order))
+      back[dim] = place;
+    Value moved = transpose(op.getSource(), order);
+    int64_t extent = type.getDimSize(axis);
+    rows = type.getNumElements() / extent;
+    size = llvm::PowerOf2Ceil(extent);
+    Value x = padded(reshape(moved, {rows, extent}), extent);
+    for (int64_t block = op.getBitonic() ? size : 2; block <= size; block *= 2)
+      for (int64_t distance = block / 2; distance >= 1; distance /= 2)
+        x = exchange(x, distance, block);
+    if (extent != size)
+      x = first(x, extent);
+    x = reshape(x, tile::getShape(moved.getType()));
+    op.replaceAllUsesWith(transpose(x, back));
+    op.erase();
+  }
+
+private:
+  Value transpose(Value value, ArrayRef<int32_t> order) {
+    if (llvm::is_sorted(order))
+      return value;
+    return tile::TransposeOp::create(b, value, order);
+  }
+
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return value;
+    return tile::ReshapeOp::create(b, type.clone(shape), value);
+  }
+
+  Value splat(TypedAttr value, ArrayRef<int64_t> shape) {
+    Value scalar = arith::ConstantOp::create(b, value);
+    return tile::SplatOp::create(
+        b, RankedTensorType::get(shape, value.getType()), scalar);
+  }
+
+  Value padded(Value x, int64_t extent) {
+    if (extent == size)
+      return x;
+    Value padding = splat(op.getLast(), {rows, size - extent});
+    return tile::ConcatOp::create(b, x, padding, 1);
+  }
+
+  /// The first `extent` columns.
+  Value first(Value x, int64_t extent) {
+    Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+    int32_t sizes[] = {static_cast<int32_t>(rows),
+                       static_cast<int32_t>(extent)};
+    auto type = cast<RankedTensorType>(x.getType()).clone({rows, extent});
+    return tile::SliceOp::create(b, type, x, ValueRange{zero, zero}, sizes,
+                                 ArrayRef<int32_t>{1, 1}, ArrayRef<int32_t>{});
+  }
+
+  /// Whether a > b, where NaN is greater than every number.
+  Value greater(Value a, Value c) {
+    Type element = tile::getElementType(a.getType());
+    if (!isa<FloatType>(element))
+      return arith::CmpIOp::create(b,
+                                   op.getIsUnsigned()
+                                       ? arith::CmpIPredicate::ugt
+                                       : arith::CmpIPredicate::sgt,
+                                   a, c);
+    if (element.getIntOrFloatBitWidth() == 8) {
+      Type wide = tile::withElementType(a.getType(), b.getF16Type());
+      a = arith::ExtFOp::create(b, wide, a);
+      c = arith::ExtFOp::create(b, wide, c);
+    }
+    // The unordered comparison holds for a NaN in either; that `c` is a number
+    // leaves the one in `a`.
+    Value unordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, a, c);
+    Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, c, c);
+    return arith::AndIOp::create(b, unordered, isNumber);
+  }
+
+  /// Which pairs sort downwards: blocks in turns, the first one upwards unless
+  /// the whole sorts downwards. Null if none does.
+  Value direction(int64_t distance, int64_t block) {
+    int64_t groups = size / (2 * distance);
+    SmallVector<int64_t> shape = {1, groups, 1};
+    if (block >= size)
+      return op.getDescending() ? splat(b.getBoolAttr(true), shape) : Value();
+    Value group = tile::ArangeOp::create(b, 0, static_cast<int32_t>(groups));
+    group = reshape(group, shape);
+    Value bit = splat(b.getI32IntegerAttr(block / (2 * distance)), shape);
+    Value odd = arith::AndIOp::create(b, group, bit);
+    return arith::CmpIOp::create(b,
+                                 op.getDescending() ? arith::CmpIPredicate::eq
+                                                    : arith::CmpIPredicate::ne,
+                                 odd, splat(b.getI32IntegerAttr(0), shape));
+  }
+
+  Value exchange(Value x, int64_t distance, int64_t block) {
+    constexpr int32_t order[] = {0, 1, 3, 2};
+    Value downwards = direction(distance, block);
+    Value pairs = transpose(
+        reshape(x, {rows, size / (2 * distance), 2, distance}), order);
+    auto split = tile::SplitOp::create(b, pairs);
+    Value low = split.getLhs(), high = split.getRhs();
+    Value swap = greater(low, high);
+    if (downwards) {
+      if (downwards.getType() != swap.getType())
+        downwards = tile::BroadcastOp::create(b, swap.getType(), downwards);
+      swap = arith::XOrIOp::create(b, swap, downwards);
+    }
+    Value least = arith::SelectOp::create(b, swap, high, low);
+    Value greatest = arith::SelectOp::create(b, swap, low, high);
+    Value joined = tile::JoinOp::create(b, least, greatest);
+    return reshape(transpose(joined, order), {rows, size});
+  }
+
+  tile::SortOp op;
+  ImplicitLocOpBuilder b;
+  int64_t rows = 1, size = 1;
+};
+
+struct TileExpandSort : impl::TileExpandSortBase<TileExpandSort> {
+  void runOnOperation() override {
+    SmallVector<tile::SortOp> sorts;
+    getOperation().walk([&](tile::SortOp op) { sorts.push_back(op); });
+    for (tile::SortOp op : sorts)
+      Expansion(op).run();
+  }
+};
+
+} // namespace
+} // namespace terrazzo

@@ -1,0 +1,59 @@
+// RUN: tz-opt %s --tz-tile-expand-sort --canonicalize --cse | FileCheck %s
+
+// One stage: partners are the halves of a dimension; the first comes behind the second where it is greater, or a NaN
+// and the second none.
+// CHECK-LABEL: @pairs
+// CHECK-SAME:    %[[X:.*]]: tensor<3x2xf32>
+// CHECK:         %[[R:.*]] = tile.reshape %[[X]] : tensor<3x2xf32> -> tensor<3x1x2x1xf32>
+// CHECK:         %[[T:.*]] = tile.transpose %[[R]], [0, 1, 3, 2]
+// CHECK:         %[[A:.*]], %[[B:.*]] = tile.split %[[T]]
+// CHECK:         %[[GREATER:.*]] = arith.cmpf ugt, %[[A]], %[[B]]
+// CHECK:         %[[NUMBER:.*]] = arith.cmpf oeq, %[[B]], %[[B]]
+// CHECK:         %[[SWAP:.*]] = arith.andi %[[GREATER]], %[[NUMBER]]
+// CHECK:         %[[LEAST:.*]] = arith.select %[[SWAP]], %[[B]], %[[A]]
+// CHECK:         %[[GREATEST:.*]] = arith.select %[[SWAP]], %[[A]], %[[B]]
+// CHECK:         %[[J:.*]] = tile.join %[[LEAST]], %[[GREATEST]]
+// CHECK:         %[[BACK:.*]] = tile.transpose %[[J]], [0, 1, 3, 2]
+// CHECK:         %[[S:.*]] = tile.reshape %[[BACK]] : tensor<3x1x2x1xf32> -> tensor<3x2xf32>
+// CHECK:         return %[[S]]
+func.func @pairs(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %s = tile.sort %x, 1 : tensor<3x2xf32>
+  return %s : tensor<3x2xf32>
+}
+
+// A network of 4 has three stages; the blocks of the first are sorted in turns upwards and downwards. What the axis
+// lacks is filled with what sorts last, and cut off again.
+// CHECK-LABEL: @padded
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant -1 : i8
+// CHECK:         %[[P:.*]] = tile.splat %[[LAST]] : i8 -> tensor<1x1xi8>
+// CHECK:         tile.concat %{{.*}}, %[[P]], 1
+// CHECK:         %[[GROUP:.*]] = tile.arange 0 to 2
+// CHECK:         arith.cmpi ugt
+// CHECK:         arith.xori
+// CHECK-COUNT-2: arith.cmpi ugt
+// CHECK-NOT:     arith.xori
+// CHECK:         tile.slice
+func.func @padded(%x: tensor<3xi8>) -> tensor<3xi8> {
+  %s = tile.sort %x, 0 unsigned : tensor<3xi8>
+  return %s : tensor<3xi8>
+}
+
+// Of a bitonic axis only the last block's stages are left: two of three. Downwards, every pair is turned around.
+// CHECK-LABEL: @merge
+// CHECK:         tile.transpose %{{.*}}, [1, 0]
+// CHECK-COUNT-2: arith.cmpi sgt
+// CHECK-NOT:     arith.cmpi
+// CHECK:         tile.transpose %{{.*}}, [1, 0]
+func.func @merge(%x: tensor<4x2xi32>) -> tensor<4x2xi32> {
+  %s = tile.sort %x, 0 descending bitonic : tensor<4x2xi32>
+  return %s : tensor<4x2xi32>
+}
+
+// Floats of a byte are compared as f16.
+// CHECK-LABEL: @small
+// CHECK:         arith.extf %{{.*}} : tensor<1x1x1xf8E5M2> to tensor<1x1x1xf16>
+// CHECK:         arith.cmpf ugt, %{{.*}} : tensor<1x1x1xf16>
+func.func @small(%x: tensor<2xf8E5M2>) -> tensor<2xf8E5M2> {
+  %s = tile.sort %x, 0 : tensor<2xf8E5M2>
+  return %s : tensor<2xf8E5M2>
+}
