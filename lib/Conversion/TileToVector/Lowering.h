@@ -227,6 +227,16 @@ private:
 
   //===--- Placement.cpp: what has to be in memory
   //-------------------------===//
+  /// What a value flows into through virtual ops of its block: its roots.
+  struct Reach {
+    mlir::Operation *root = nullptr;      ///< one of them
+    mlir::Operation *last = nullptr;      ///< the last op here that holds one
+    mlir::Operation *nextWrite = nullptr; ///< the first behind the value
+    bool isSeveral = false;
+    bool isElsewhere = false; ///< one of them is in another block
+    void add(const Reach &other);
+  };
+  void noteRoots(mlir::Block &block);
   void classify(mlir::Operation *op);
   void flushForWrite(mlir::Operation *write);
   void flushForRegion(mlir::Operation *op);
@@ -350,16 +360,6 @@ private:
   llvm::SmallVector<mlir::Value> evalAll(mlir::ValueRange tiles,
                                          const Coords &at);
 
-  //===--- Dot.cpp
-  //---------------------------------------------------------===//
-  llvm::LogicalResult lowerDot(tile::DotOp op);
-  Buffer packOperand(mlir::Value tile, mlir::Type compute, bool isUnsigned,
-                     bool needsUnitLast);
-  void transposeInto(const Buffer &source, const Buffer &destination,
-                     llvm::ArrayRef<int64_t> shape);
-  mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
-  void multiply(const Product &product);
-  void panel(const Product &product, mlir::Value column,
   //===--- Sort.cpp
   //--------------------------------------------------------===//
   /// A network over `size` elements along an axis of a buffer.
@@ -383,6 +383,16 @@ private:
              llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
   void sortRow(const Network &net, const Coords &row, bool isAlong);
 
+  //===--- Dot.cpp
+  //---------------------------------------------------------===//
+  llvm::LogicalResult lowerDot(tile::DotOp op);
+  Buffer packOperand(mlir::Value tile, mlir::Type compute, bool isUnsigned,
+                     bool needsUnitLast);
+  void transposeInto(const Buffer &source, const Buffer &destination,
+                     llvm::ArrayRef<int64_t> shape);
+  mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
+  void multiply(const Product &product);
+  void panel(const Product &product, mlir::Value column,
              llvm::ArrayRef<int64_t> widths);
   void registerBlock(const Product &product, mlir::Value row,
                      mlir::Value column, int64_t rows,
@@ -480,6 +490,9 @@ private:
   /// Carried arguments whose new value may be written over the old one.
   llvm::DenseMap<mlir::Value, Buffer> inPlace;
   llvm::DenseMap<mlir::Value, Cost> costs;
+  llvm::DenseMap<mlir::Value, Reach> reaches;
+  /// Loads and pending values of the current block that a write may concern.
+  llvm::SmallVector<mlir::Value> unsettled;
   /// Loads that some nest has read, and those that fetch ahead now, with how
   /// far.
   llvm::DenseSet<mlir::Operation *> readBefore;

@@ -49,15 +49,16 @@ static int64_t ownCost(Operation *op) {
 /// The non-virtual ops that a tile's value flows into, through virtual ones.
 static void collectRoots(Value tile, SetVector<Operation *> &roots,
                          DenseSet<Value> &seen) {
-  if (!seen.insert(tile).second)
-    return;
-  for (Operation *user : tile.getUsers()) {
-    if (!isVirtualOp(user) || user->getBlock() != tile.getParentBlock()) {
-      roots.insert(user);
+  SmallVector<Value> work = {tile};
+  while (!work.empty()) {
+    Value now = work.pop_back_val();
+    if (!seen.insert(now).second)
       continue;
-    }
-    for (Value result : user->getResults())
-      collectRoots(result, roots, seen);
+    for (Operation *user : now.getUsers())
+      if (!isVirtualOp(user) || user->getBlock() != now.getParentBlock())
+        roots.insert(user);
+      else
+        work.append(user->result_begin(), user->result_end());
   }
 }
 
@@ -65,17 +66,38 @@ static bool writesMemory(Operation *op) {
   return !isMemoryEffectFree(op) && !isa<tile::LoadOp, tile::AssumeOp>(op);
 }
 
-/// Whether memory is written after `tile` is defined and before `root` runs.
-static bool isWrittenBetween(Value tile, Operation *root) {
-  Operation *from = tile.getDefiningOp();
-  Operation *to = from->getBlock()->findAncestorOpInBlock(*root);
-  if (!to)
-    return true;
-  for (Operation *op = from->getNextNode(); op && op != to;
-       op = op->getNextNode())
-    if (writesMemory(op))
-      return true;
-  return false;
+void Lowering::noteRoots(Block &block) {
+  // From the end, so that what a value flows into is known when it is met.
+  Operation *nextWrite = nullptr;
+  for (Operation &op : llvm::reverse(block)) {
+    if (isVirtualOp(&op))
+      for (Value result : op.getResults()) {
+        Reach reach;
+        reach.nextWrite = nextWrite;
+        for (Operation *user : result.getUsers()) {
+          if (!isVirtualOp(user) || user->getBlock() != &block) {
+            Operation *here = block.findAncestorOpInBlock(*user);
+            reach.add({user, here, nullptr, false, user->getBlock() != &block});
+            continue;
+          }
+          for (Value further : user->getResults())
+            reach.add(reaches.lookup(further));
+        }
+        reaches[result] = reach;
+      }
+    if (writesMemory(&op))
+      nextWrite = &op;
+  }
+}
+
+void Lowering::Reach::add(const Reach &other) {
+  if (!other.root)
+    return;
+  isSeveral |= other.isSeveral || (root && root != other.root);
+  isElsewhere |= other.isElsewhere;
+  if (!last || last->isBeforeInBlock(other.last))
+    last = other.last;
+  root = other.root;
 }
 
 /// Whether a tile of indices leads to addresses of loads and nowhere else:
@@ -257,13 +279,11 @@ void Lowering::classify(Operation *op) {
     // What a renaming reads is pending if it has to be.
     if ((!cost.hasLoad && !cost.isDear) || isRenaming(op))
       continue;
-    SetVector<Operation *> roots;
-    DenseSet<Value> seen;
-    collectRoots(result, roots, seen);
-    bool isNeeded = cost.isDear && (roots.size() > 1 || isRepeated(result));
-    for (Operation *root : roots)
-      isNeeded |= root->getBlock() != op->getBlock() ||
-                  (cost.hasLoad && isWrittenBetween(result, root));
+    const Reach &reach = reaches.at(result);
+    bool isWritten = cost.hasLoad && reach.last && reach.nextWrite &&
+                     reach.nextWrite->isBeforeInBlock(reach.last);
+    bool isNeeded = reach.isElsewhere || isWritten ||
+                    (cost.isDear && (reach.isSeveral || isRepeated(result)));
     if (isNeeded)
       pending.insert(result);
   }
@@ -325,40 +345,27 @@ void Lowering::prepareTree(Value tile, bool identity, ArrayRef<int64_t> shape,
     along.push_back(tile);
 }
 
-/// What becomes of a value around a write: whether that stores it, and whether
-/// ops behind it need it.
-static std::pair<bool, bool> usesAround(Value tile, Operation *write) {
-  SetVector<Operation *> roots;
-  DenseSet<Value> seen;
-  collectRoots(tile, roots, seen);
-  bool feeds = false, isNeededLater = false;
-  for (Operation *root : roots) {
-    Operation *here = write->getBlock()->findAncestorOpInBlock(*root);
-    feeds |= here == write;
-    isNeededLater |= !here || write->isBeforeInBlock(here);
-  }
-  return {feeds, isNeededLater};
-}
-
 void Lowering::flushForWrite(Operation *write) {
   // What was read before and is needed after goes into memory now; so does what
   // this write must not overtake.
   SmallVector<Value> victims;
   auto store = dyn_cast<tile::StoreOp>(write);
-  for (Operation &op :
-       llvm::make_range(write->getBlock()->begin(), write->getIterator())) {
-    if (!isVirtualOp(&op))
+  // What is in a buffer or has met its last root concerns no later write.
+  llvm::erase_if(unsettled, [&](Value value) {
+    Operation *last = reaches.at(value).last;
+    return isInBuffer(value) || !last || last->isBeforeInBlock(write);
+  });
+  for (Value value : unsettled) {
+    auto load = value.getDefiningOp<tile::LoadOp>();
+    if (!load && !pending.contains(value))
       continue;
-    auto load = dyn_cast<tile::LoadOp>(op);
-    for (Value result : op.getResults()) {
-      if (isInBuffer(result) || (!load && !pending.contains(result)))
-        continue;
-      auto [feeds, isNeededLater] = usesAround(result, write);
-      bool isUnsafe = feeds && load &&
-                      (!store || relationOf(load, store) == Relation::Unknown);
-      if ((isNeededLater && (load || costs.lookup(result).hasLoad)) || isUnsafe)
-        victims.push_back(result);
-    }
+    bool isNeededLater = write->isBeforeInBlock(reaches.at(value).last);
+    bool isVictim =
+        isNeededLater
+            ? load || costs.lookup(value).hasLoad
+            : load && (!store || relationOf(load, store) == Relation::Unknown);
+    if (isVictim)
+      victims.push_back(value);
   }
   for (Value victim : victims)
     if (!isInBuffer(victim))

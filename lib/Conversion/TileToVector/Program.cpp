@@ -17,9 +17,13 @@ Value Lowering::scalar(Value old) {
 }
 
 LogicalResult Lowering::lowerBlock(Block &block) {
+  noteRoots(block);
+  SmallVector<Value> outer;
+  std::swap(outer, unsettled);
   for (Operation &op : block.without_terminator())
     if (failed(lowerOp(&op)))
       return failure();
+  std::swap(outer, unsettled);
   return success();
 }
 
@@ -27,6 +31,9 @@ LogicalResult Lowering::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (isVirtualOp(op)) {
     classify(op);
+    for (Value result : op->getResults())
+      if (isa<tile::LoadOp>(op) || pending.contains(result))
+        unsettled.push_back(result);
     return success();
   }
   if (!isMemoryEffectFree(op) && !isa<tile::LoadOp>(op))
@@ -44,6 +51,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](tile::ScanOp o) { return lowerScan(o); })
       .Case([&](tile::RecurrenceOp o) { return lowerRecurrence(o); })
       .Case([&](tile::HistogramOp o) { return lowerHistogram(o); })
+      .Case([&](tile::SortOp o) { return lowerSort(o); })
       .Case([&](tile::MapOp o) { return lowerMap(o); })
       .Case([&](tile::DotOp o) { return lowerDot(o); })
       .Case<tile::ReshapeOp, tile::JoinOp, tile::ConcatOp, tile::InsertOp>(
@@ -51,7 +59,6 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](scf::ForOp o) { return lowerFor(o); })
       .Case([&](scf::IfOp o) { return lowerIf(o); })
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })
-      .Case([&](tile::SortOp o) { return lowerSort(o); })
       .Case([&](tile::PrintOp o) { return lowerPrint(o); })
       .Case([&](tile::AssertOp o) { return lowerAssert(o); })
       .Case<tile::BarrierOp, tile::AssumeOp>(
