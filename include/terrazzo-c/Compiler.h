@@ -9,7 +9,13 @@
 #include "mlir-c/IR.h"
 
 #ifdef __cplusplus
+#include <atomic>
+#include <cstdint>
+typedef std::atomic<int32_t> TzStopFlag;
 extern "C" {
+#else
+#include <stdint.h>
+typedef _Atomic(int32_t) TzStopFlag;
 #endif
 // Exported, also where the compiler hides what is not.
 #pragma GCC visibility push(default)
@@ -21,12 +27,14 @@ extern "C" {
 ///                  tzHostChip().
 /// \param stages    a comma-separated list of the stages to keep in the
 ///                  artifact ("tile", "vector", "llir", "asm"), or "".
+/// \param stop      once it is not 0, the compile ends before its next pass,
+///                  with a failure and without a diagnostic; may be NULL.
 /// \param write     receives the bytes of the serialised artifact, once.
 /// \returns success. On failure diagnostics have been emitted on the module's
 ///          context (attach a handler to read them).
 MlirLogicalResult tzCompile(MlirModule module, MlirStringRef target,
-                            MlirStringRef stages, MlirStringCallback write,
-                            void *userData);
+                            MlirStringRef stages, const TzStopFlag *stop,
+                            MlirStringCallback write, void *userData);
 
 /// The pass pipeline (as `tz-opt --pass-pipeline` takes it) that tzCompile runs
 /// for a target; empty for an unknown one.

@@ -15,12 +15,12 @@ static void give(llvm::StringRef text, MlirStringCallback write, void *data) {
 }
 
 MlirLogicalResult tzCompile(MlirModule module, MlirStringRef target,
-                            MlirStringRef stages, MlirStringCallback write,
-                            void *userData) {
+                            MlirStringRef stages, const TzStopFlag *stop,
+                            MlirStringCallback write, void *userData) {
   llvm::SmallVector<llvm::StringRef> wanted;
   unwrap(stages).split(wanted, ',', -1, /*KeepEmpty=*/false);
   llvm::FailureOr<terrazzo::Artifact> artifact =
-      terrazzo::compile(unwrap(module), unwrap(target), wanted);
+      terrazzo::compile(unwrap(module), unwrap(target), wanted, stop);
   if (failed(artifact))
     return mlirLogicalResultFailure();
   std::vector<uint8_t> bytes = terrazzo::serializeArtifact(*artifact);

@@ -13,6 +13,7 @@
 #include "terrazzo/Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/IR/Action.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
 using namespace mlir;
@@ -85,6 +86,35 @@ static LogicalResult refuseChip(ModuleOp module, const Target &target,
   return diag;
 }
 
+namespace {
+/// While it lives, passes of the context are skipped once `stop` is set: MLIR
+/// runs each as an action, and CodeGen does the same with LLVM's.
+class StopPoint {
+public:
+  StopPoint(MLIRContext &context, const std::atomic<int32_t> *stop)
+      : context(context), stop(stop) {
+    if (stop)
+      context.registerActionHandler(
+          [stop](llvm::function_ref<void()> action, const tracing::Action &) {
+            if (stop->load(std::memory_order_relaxed) == 0)
+              action();
+          });
+  }
+  ~StopPoint() {
+    if (stop)
+      context.registerActionHandler(nullptr);
+  }
+  StopPoint(const StopPoint &) = delete;
+  StopPoint &operator=(const StopPoint &) = delete;
+
+  bool isReached() const { return stop && stop->load() != 0; }
+
+private:
+  MLIRContext &context;
+  const std::atomic<int32_t> *stop;
+};
+} // namespace
+
 LogicalResult terrazzo::attachTarget(ModuleOp module, llvm::StringRef spec) {
   registerTargets();
   auto [name, chip] = spec.split(':');
@@ -122,7 +152,9 @@ static FailureOr<func::FuncOp> findKernel(ModuleOp module) {
 }
 
 FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
-                                      ArrayRef<llvm::StringRef> stages) {
+                                      ArrayRef<llvm::StringRef> stages,
+                                      const std::atomic<int32_t> *stop) {
+  StopPoint stopPoint(*original.getContext(), stop);
   OwningOpRef<ModuleOp> module(original.clone());
   if (failed(attachTarget(*module, spec)))
     return failure();
@@ -145,7 +177,7 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
                    [&](const PassStage &stage) { return wants(stage.stage); }))
     manager.addInstrumentation(std::make_unique<KeepStages>(stages, kept));
   target->buildPipeline(manager);
-  if (failed(manager.run(*module)))
+  if (failed(manager.run(*module)) || stopPoint.isReached())
     return failure();
 
   if (wants("lines")) {
@@ -158,7 +190,7 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
                                                     "amdgcn"};
   FailureOr<Artifact> artifact =
       target->emit(*module, llvm::any_of(emitted, wants));
-  if (failed(artifact))
+  if (failed(artifact) || stopPoint.isReached())
     return failure();
   artifact->args = std::move(args);
   if (place) {

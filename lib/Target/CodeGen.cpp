@@ -6,6 +6,7 @@
 
 #include "terrazzo/Target/CodeGen.h"
 
+#include "mlir/IR/Action.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
@@ -65,6 +66,28 @@ static bool survives(llvm::function_ref<void()> work, std::string &message) {
   recovery = nullptr;
   message = here.message;
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Stopping
+//===----------------------------------------------------------------------===//
+// Whoever stops a compile does so by a handler of actions on MLIR's context.
+// LLVM's optional passes ask it too: a compile that nobody waits for ends soon.
+// Code generation has no optional passes; it is not begun then.
+
+namespace {
+struct LlvmPassAction : tracing::ActionImpl<LlvmPassAction> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LlvmPassAction)
+  using ActionImpl::ActionImpl;
+  static constexpr llvm::StringLiteral tag = "llvm-pass";
+  void print(llvm::raw_ostream &os) const override { os << tag; }
+};
+} // namespace
+
+static bool goesOn(ModuleOp module) {
+  bool runs = false;
+  module.getContext()->executeAction<LlvmPassAction>([&] { runs = true; }, {});
+  return runs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +161,10 @@ LogicalResult CodeGen::optimize(llvm::OptimizationLevel level) {
     tuning.LoopVectorization = false;
     tuning.SLPVectorization = false;
     tuning.LoopInterleaving = false;
-    llvm::PassBuilder builder(machine.get(), tuning);
+    llvm::PassInstrumentationCallbacks callbacks;
+    callbacks.registerShouldRunOptionalPassCallback(
+        [this](llvm::StringRef, llvm::Any) { return goesOn(source); });
+    llvm::PassBuilder builder(machine.get(), tuning, std::nullopt, &callbacks);
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;
     llvm::CGSCCAnalysisManager graphs;
@@ -178,6 +204,8 @@ bool CodeGen::addPasses(llvm::legacy::PassManager &passes,
 
 FailureOr<std::string> CodeGen::generate(llvm::Module &module,
                                          llvm::CodeGenFileType type) {
+  if (!goesOn(source))
+    return failure();
   llvm::SmallVector<char, 0> buffer;
   bool supported = true;
   if (failed(guarded([&] {

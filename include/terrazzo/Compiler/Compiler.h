@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "terrazzo/Support/Artifact.h"
 
+#include <atomic>
 #include <string>
 
 namespace terrazzo {
@@ -20,8 +21,12 @@ namespace terrazzo {
 /// `stages` names the intermediate forms to keep in the artifact: "tile", then
 /// "vector" (CPU) or "simt", "llir", and "asm", "ptx" or "amdgcn". The module
 /// is not changed. Errors are diagnostics on the module's context.
+///
+/// `stop` is polled before each pass: once it is not 0, the rest is skipped and
+/// the result is a failure, without a diagnostic.
 llvm::FailureOr<Artifact> compile(mlir::ModuleOp module, llvm::StringRef target,
-                                  llvm::ArrayRef<llvm::StringRef> stages);
+                                  llvm::ArrayRef<llvm::StringRef> stages,
+                                  const std::atomic<int32_t> *stop = nullptr);
 
 /// The pipeline of a target as `tz-opt --pass-pipeline` takes it; empty when
 /// there is no such target.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bindings/Modules.h"
+#include "Waiting.h"
 #include "mlir-c/IR.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -379,37 +380,55 @@ public:
   StateRef state;
 };
 
-py::bytes compileModule(const StateRef &state, const std::string &target,
-                        const std::string &stages) {
+/// What one compile reads and leaves, shared with the thread that does it.
+struct Compile {
+  StateRef state;
+  std::string text; ///< the module, unless the state has it already
+  std::string target, stages;
+  Diagnostics diagnostics;
   std::string bytes;
-  Diagnostics diagnostics(state->context);
-  MlirLogicalResult result;
-  {
-    py::gil_scoped_release release;
-    result = tzCompile(state->module, textRef(target), textRef(stages),
-                       appendTo, &bytes);
+  bool succeeded = false;
+  const char *failure = nullptr;
+
+  Compile(StateRef given, std::string text, std::string target,
+          std::string stages)
+      : state(std::move(given)), text(std::move(text)),
+        target(std::move(target)), stages(std::move(stages)),
+        diagnostics(state->context) {}
+
+  void run(const terrazzo::bindings::StopFlag &stop) {
+    if (!text.empty()) {
+      failure = "the module does not parse";
+      MlirModule parsed = tzModuleCreateParse(state->context, textRef(text));
+      if (mlirModuleIsNull(parsed))
+        return;
+      mlirModuleDestroy(state->module);
+      state->module = parsed;
+    }
+    failure = "compilation failed";
+    succeeded = mlirLogicalResultIsSuccess(
+        tzCompile(state->module, textRef(target), textRef(stages), &stop,
+                  appendTo, &bytes));
   }
-  if (mlirLogicalResultIsFailure(result))
-    diagnostics.raise("compilation for '" + target + "' failed");
-  return py::bytes(bytes);
-}
+};
 
 /// Compiles a builder's module, or module text.
 py::bytes compile(const py::object &source, const std::string &target,
                   const std::string &stages) {
-  if (py::isinstance<Builder>(source))
-    return compileModule(source.cast<Builder &>().state, target, stages);
-  std::string text = source.cast<std::string>();
-  auto state = std::make_shared<State>();
-  {
-    Diagnostics diagnostics(state->context);
-    MlirModule parsed = tzModuleCreateParse(state->context, textRef(text));
-    if (mlirModuleIsNull(parsed))
-      diagnostics.raise("the module does not parse");
-    mlirModuleDestroy(state->module);
-    state->module = parsed;
+  StateRef state;
+  std::string text;
+  if (py::isinstance<Builder>(source)) {
+    state = source.cast<Builder &>().state;
+  } else {
+    text = source.cast<std::string>();
+    state = std::make_shared<State>();
   }
-  return compileModule(state, target, stages);
+  auto job = std::make_shared<Compile>(state, text, target, stages);
+  terrazzo::bindings::interruptibly(
+      [job](const terrazzo::bindings::StopFlag &stop) { job->run(stop); });
+  if (!job->succeeded)
+    job->diagnostics.raise(job->failure);
+  return py::bytes(job->bytes);
 }
 
 } // namespace

@@ -174,7 +174,7 @@ Artifact compileKernel(const std::string &text, const std::string &chip) {
   MlirModule module = mlirModuleCreateParse(context, refOf(text));
   bool isDone = !mlirModuleIsNull(module) &&
                 mlirLogicalResultIsSuccess(tzCompile(
-                    module, refOf(target), refOf(""), append, &bytes));
+                    module, refOf(target), refOf(""), nullptr, append, &bytes));
   mlirModuleDestroy(module);
   mlirContextDestroy(context);
   mlirDialectRegistryDestroy(registry);
