@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loader.h"
+#include "Runtime/SmallFloat.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
@@ -17,6 +18,7 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <atomic>
+#include <bit>
 #include <math.h>
 
 namespace terrazzo::runtime {
@@ -26,6 +28,19 @@ namespace {
 // Symbols
 //===----------------------------------------------------------------------===//
 
+// _Float16 and __bf16 only say in which register the bits travel.
+float extendHalf(_Float16 value) {
+  return extendF16(std::bit_cast<uint16_t>(value));
+}
+template <typename T>
+_Float16 truncateToHalf(T value) {
+  return std::bit_cast<_Float16>(roundToF16(value));
+}
+template <typename T>
+__bf16 truncateToBrain(T value) {
+  return std::bit_cast<__bf16>(roundToBF16(value));
+}
+
 llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
   llvm::orc::SymbolMap symbols;
   auto add = [&](const char *name, auto *function) {
@@ -33,6 +48,7 @@ llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
                                      llvm::JITSymbolFlags::Exported |
                                          llvm::JITSymbolFlags::Callable};
   };
+#define CPU_SYMBOL(symbol, function) add(#symbol, function);
 #define CPU_UNARY(name)                                                        \
   add(#name, +[](double x) { return ::name(x); });                             \
   add(#name "f", +[](float x) { return ::name##f(x); });
@@ -40,6 +56,7 @@ llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
   add(#name, +[](double x, double y, double z) { return ::name(x, y, z); });   \
   add(#name "f", +[](float x, float y, float z) { return ::name##f(x, y, z); });
 #include "terrazzo/Support/CpuSymbols.def"
+#undef CPU_SYMBOL
 #undef CPU_UNARY
 #undef CPU_TERNARY
   return symbols;

@@ -58,9 +58,11 @@ static uint64_t stackBytes(llvm::Module &module) {
 /// What the runtime's loader resolves.
 static const llvm::StringSet<> &offeredSymbols() {
   static const llvm::StringSet<> symbols = {
+#define CPU_SYMBOL(symbol, function) #symbol,
 #define CPU_UNARY(name) #name, #name "f",
 #define CPU_TERNARY(name) #name, #name "f",
 #include "terrazzo/Support/CpuSymbols.def"
+#undef CPU_SYMBOL
 #undef CPU_UNARY
 #undef CPU_TERNARY
   };

@@ -38,7 +38,8 @@ def test_every_op(dtype):
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_ops_on_halves(processor):
     """f16 is what LLVM has least instructions for."""
-    names = [name for name in OPS if name.startswith(("tl_", "lib_", "to_", "reduce", "scan", "clamp", "fma"))]
+    heads = ("tl_", "lib_", "to_", "reduce", "scan", "clamp", "fma")
+    names = [name for name in OPS if name.startswith(heads) and has(name, "float16")]
     mock = tz.MockTensor(tl.float16)
     for strict in (False, True):
         kernel_of(names).warmup(mock, mock, mock, 5, target=f"cpu:{processor}", strict=strict)
@@ -56,12 +57,11 @@ def test_random_kernels(first):
 @pytest.mark.parametrize("number", range(len(KERNELS_OF_OURS)), ids=list(KERNELS_OF_OURS))
 def test_own_kernels(number):
     name, fn = list(KERNELS_OF_OURS.items())[number]
+    values = [type_of(p, name) for p in fn.params]
+    if not name.startswith("scan_"):  # the states of a scan are f32
+        values = [v.replace("*fp32", "*fp16") if isinstance(v, str) else v for v in values]
     for processor in dict.fromkeys(("sapphirerapids", *_some(number))):
-        half = (
-            str(type_of(p, name)).replace("*fp32", "*fp16") if not p.is_constexpr else type_of(p, name)
-            for p in fn.params
-        )
-        fn.warmup(*half, target=f"cpu:{processor}")
+        fn.warmup(*values, target=f"cpu:{processor}")
 
 
 @pytest.mark.parametrize("block", [64, 128, 256, 512])
