@@ -5,7 +5,6 @@ import functools
 import importlib
 import inspect
 import pickle
-import threading
 
 from . import devices, knobs, targets
 from . import language as tl
@@ -136,7 +135,6 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self._dependencies = None
         self._reached = {}  # id of a compile-time argument -> (argument, its dependencies)
         self._words = {}  # digests of the dependencies -> number
-        self._lock = threading.RLock()
         self._turns = Turns()
         options = [name for name in (*OPTIONS, *PLACING) if name not in self.arg_names]
         self._setup(
@@ -198,7 +196,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         """
         from . import frontend
 
-        with self._lock:
+        with self._turns.of("guards"):
             for parameter in self.params:
                 if parameter.is_variadic:
                     raise ArgumentError(
@@ -220,7 +218,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         """The Dependencies of a compile-time argument; launches look at what it holds from now on."""
         from . import frontend
 
-        with self._lock:
+        with self._turns.of("guards"):
             self._current_dependencies()
             known = self._reached.get(id(value))
             if known is None:

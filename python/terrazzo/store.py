@@ -3,15 +3,15 @@
 
 import functools
 import hashlib
-import threading
 import warnings
 from pathlib import Path
 
 from . import knobs
 from ._terrazzo import ir, runtime
 from .errors import CacheWarning
+from .turns import lock_for_forks
 
-_lock = threading.Lock()
+_lock = lock_for_forks()
 _open = {}  # (directory, size) -> runtime.Cache, or None where it could not be opened
 _warned = set()
 

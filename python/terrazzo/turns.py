@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Turns: of many threads that want the same thing made, one makes it and the others wait.
+"""Turns: of many threads that want the same thing made, one makes it and the others wait. Forks are survived.
 
 Makers may want other things made on their way, and hooks may launch kernels: a thread never waits for one that waits,
 directly or through others, for itself.
@@ -68,6 +68,13 @@ class Turns:
                     del _waiting[turn.thread]
             self._turns[key] = turn
             return True
+
+
+def lock_for_forks():
+    """A lock that no other thread holds in a forked child: whoever forks waits for it."""
+    lock = threading.Lock()
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
 
 
 def _forget_other_threads():

@@ -7,13 +7,16 @@ interpreter, not to the thread, so the highest one stays until the last of sever
 
 import contextlib
 import contextvars
+import os
 import sys
 import threading
+
+from ..turns import lock_for_forks
 
 _STACK_BYTES = 512 << 20
 _LIMIT = 400_000
 
-_lock = threading.Lock()
+_lock = lock_for_forks()
 _running = 0
 _limit_before = 0
 
@@ -49,6 +52,17 @@ def _start(target):
                 threading.stack_size(before)
         return thread
     return None
+
+
+def _forget_other_threads():
+    """A forked child has none of the threads that run."""
+    global _running
+    if _running:
+        sys.setrecursionlimit(_limit_before)
+        _running = 0
+
+
+os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def run_deep(fn):
