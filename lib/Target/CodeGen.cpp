@@ -16,6 +16,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -91,11 +92,33 @@ static bool goesOn(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Long code
+//===----------------------------------------------------------------------===//
+
+/// Instructions from which on code is long: more than a kernel has that is
+/// written for speed.
+static constexpr unsigned kLong = 9000;
+static thread_local bool isLong = false;
+
+namespace {
+/// Leaves out what takes more than linear time, where there is much code.
+struct Gate : llvm::OptPassGate {
+  bool isEnabled() const override { return isLong; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+    // It compares each address with all before it.
+    return pass != "Straight line strength reduction";
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // CodeGen
 //===----------------------------------------------------------------------===//
 
 CodeGen::CodeGen(ModuleOp module)
     : source(module), context(std::make_unique<llvm::LLVMContext>()) {
+  static Gate gate;
+  context->setOptPassGate(gate);
   context->setDiagnosticHandlerCallBack(
       [](const llvm::DiagnosticInfo *info, void *self) {
         auto *codegen = static_cast<CodeGen *>(self);
@@ -206,6 +229,7 @@ FailureOr<std::string> CodeGen::generate(llvm::Module &module,
                                          llvm::CodeGenFileType type) {
   if (!goesOn(source))
     return failure();
+  isLong = module.getInstructionCount() > kLong;
   llvm::SmallVector<char, 0> buffer;
   bool supported = true;
   if (failed(guarded([&] {
