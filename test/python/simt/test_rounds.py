@@ -191,7 +191,7 @@ def test_through_little_memory(kind):
             np.testing.assert_array_equal(results[place], wanted)
         cut += 1
     print(f"{cut} were cut, {refused} refused")
-    assert cut >= 3
+    assert cut >= 1
     assert refused == 0 or kind in ("recurrence", "dot", "batched_dot")
 
 
