@@ -24,6 +24,23 @@ def TileToVector : Pass<"tz-tile-to-vector", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def SplitFunctions : Pass<"tz-split-functions", "::mlir::ModuleOp"> {
+  let summary = "Cuts long functions into short ones (CPU)";
+  let description = [{
+    Expects: functions over scf and whatever needs no layout: scalars, vectors, memory.
+
+    Ensures: no block holds more than `limit` operations, nested ones counted, unless one of them is longer alone. What is
+    cut out is a run of operations of a block; it becomes a private function that is called in its place, never inlined and
+    optimised for size: loops of a long kernel are not unrolled. Stack memory stays where it is.
+
+    LLVM has passes whose time grows with the square of a function's length or of its number of loops. So its time grows
+    with the length of the kernel and no faster.
+  }];
+  let options = [Option<"limit", "limit", "int64_t", /*default=*/"4000", "operations that a block may hold">,
+                 Option<"part", "part", "int64_t", /*default=*/"750", "operations of what is cut out, about">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
+}
+
 def TileToSimt : Pass<"tz-tile-to-simt", "::mlir::ModuleOp"> {
   let summary = "Gives every tile a layout (GPU)";
   let description = [{

@@ -138,6 +138,7 @@ public:
     manager.addPass(createExpandMath());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+    manager.addPass(createSplitFunctions());
     manager.addPass(createSCFToControlFlowPass());
     manager.addPass(createConvertVectorToLLVMPass());
     manager.addPass(createConvertToLLVMPass());
