@@ -236,7 +236,7 @@ TEST_P(Dot, programsOnThreads) {
 TEST_P(Dot, anyNumbers) { check({48, 40, 200}, "bf16", false); }
 
 /// The emulator counts; a processor with AMX does not, and shows its values.
-void expectCount(const AmxHost &host, AmxOp op, uint64_t expected) {
+static void expectCount(const AmxHost &host, AmxOp op, uint64_t expected) {
   if (host.emulator)
     EXPECT_EQ(host.emulator->count(op), expected);
 }
