@@ -89,8 +89,11 @@ def test_elements_without_memory(door):
 
 @pytest.mark.parametrize("door", [d for d in EMPTY if "part" not in d], ids=str)
 def test_no_elements(door):
-    if door != "fake":  # which refuses to give any address
-        add_one[(1,)](EMPTY[door](0), 0, 4)
+    if door == "fake":  # which refuses to give any address
+        with pytest.raises(ArgumentError, match="argument 'values'"):
+            add_one[(1,)](EMPTY[door](0), 0, 4)
+    else:
+        assert add_one[(1,)](EMPTY[door](0), 0, 4).name == "add_one"
 
 
 def test_an_address_of_nothing():
@@ -132,8 +135,8 @@ def test_members_of_tuples():
 
 
 def test_warmup_needs_no_memory():
-    add_one.warmup(torch.float32, 4, N=4, grid=(1,))
-    add_one.warmup(freed(4), 4, N=4, grid=(1,))
+    assert add_one.warmup(torch.float32, 4, N=4, grid=(1,)).name == "add_one"
+    assert add_one.warmup(freed(4), 4, N=4, grid=(1,)).name == "add_one"
 
 
 def test_memory_that_looks_odd():

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Code for named processors calls nothing that the runtime does not offer: the compiler refuses it otherwise.
+"""Code for named processors calls nothing that the runtime does not offer. (The compiler refuses it otherwise, too.)
 
 Every op on every type, random kernels and the library's own are compiled, not run, for a processor of each level.
 By default each kernel sees one of them, those of the library also sapphirerapids; TERRAZZO_FULL_MATRIX=1 compiles all.
 """
+
+import re
+import struct
+from pathlib import Path
 
 import pytest
 import terrazzo as tz
@@ -22,6 +26,35 @@ def _no_cache(monkeypatch):
     monkeypatch.setattr(compiler.store, "put", lambda digest, data: None)
 
 
+LIST = Path(__file__).resolve().parents[3] / "include" / "terrazzo" / "Support" / "CpuSymbols.def"
+
+
+def _offered():
+    """The symbols that the list of the runtime spells out."""
+    entries = re.findall(r"^(CPU_\w+)\((\w+)", LIST.read_text(), re.MULTILINE)
+    return {name for _, name in entries} | {name + "f" for kind, name in entries if kind != "CPU_SYMBOL"}
+
+
+def _undefined(code):
+    """The names that a relocatable ELF64 object leaves open."""
+    table, count = struct.unpack_from("<Q", code, 0x28)[0], struct.unpack_from("<H", code, 0x3C)[0]
+    sections = [struct.unpack_from("<IIQQQQII", code, table + 64 * i) for i in range(count)]
+    names = set()
+    for _, kind, _, _, offset, size, link, _ in sections:
+        if kind == 2:  # SHT_SYMTAB; its link is the table of strings
+            strings = sections[link][4]
+            for at in range(offset + 24, offset + size, 24):
+                name, _, _, section = struct.unpack_from("<IBBH", code, at)
+                if section == 0:
+                    names.add(code[strings + name : code.index(b"\0", strings + name)].decode())
+    return names - {"_GLOBAL_OFFSET_TABLE_"}
+
+
+def assert_self_contained(compiled):
+    """Everything that the object of a kernel calls is offered."""
+    assert _undefined(compiled.asm["obj"]) <= _offered()
+
+
 def _some(number):
     """The processors that a kernel is compiled for."""
     return PROCESSORS if FULL else (PROCESSORS[number % 5],)
@@ -32,7 +65,7 @@ def test_every_op(dtype):
     names = [name for name in (*OPS, *STATEMENTS) if has(name, dtype)]
     mock = tz.MockTensor(getattr(tl, dtype))
     for processor in _some(DTYPES.index(dtype)):
-        kernel_of(names).warmup(mock, mock, mock, 5, target=f"cpu:{processor}", debug=True)
+        assert_self_contained(kernel_of(names).warmup(mock, mock, mock, 5, target=f"cpu:{processor}", debug=True))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
@@ -42,7 +75,8 @@ def test_ops_on_halves(processor):
     names = [name for name in OPS if name.startswith(heads) and has(name, "float16")]
     mock = tz.MockTensor(tl.float16)
     for strict in (False, True):
-        kernel_of(names).warmup(mock, mock, mock, 5, target=f"cpu:{processor}", strict=strict)
+        compiled = kernel_of(names).warmup(mock, mock, mock, 5, target=f"cpu:{processor}", strict=strict)
+        assert_self_contained(compiled)
 
 
 @pytest.mark.parametrize("first", range(0, 100, 20))
@@ -51,7 +85,8 @@ def test_random_kernels(first):
         kernel = Kernel(seed)
         types = [tz.MockTensor(getattr(tl, dtype)) for _, dtype in kernel.inputs.values()]
         types += [tz.MockTensor(getattr(tl, value.dtype)) for _, (value, _) in kernel.outputs]
-        kernel.compiled().warmup(*types, target=f"cpu:{PROCESSORS[seed % 5]}", num_warps=kernel.num_warps)
+        options = {"target": f"cpu:{PROCESSORS[seed % 5]}", "num_warps": kernel.num_warps}
+        assert_self_contained(kernel.compiled().warmup(*types, **options))
 
 
 @pytest.mark.parametrize("number", range(len(KERNELS_OF_OURS)), ids=list(KERNELS_OF_OURS))
@@ -61,7 +96,7 @@ def test_own_kernels(number):
     if not name.startswith("scan_"):  # the states of a scan are f32
         values = [v.replace("*fp32", "*fp16") if isinstance(v, str) else v for v in values]
     for processor in dict.fromkeys(("sapphirerapids", *_some(number))):
-        fn.warmup(*values, target=f"cpu:{processor}")
+        assert_self_contained(fn.warmup(*values, target=f"cpu:{processor}"))
 
 
 @pytest.mark.parametrize("block", [64, 128, 256, 512])
@@ -70,7 +105,7 @@ def test_rows_of_halves(name, block):
     fn = KERNELS_OF_OURS[name]
     values = [block if p.name == "BLOCK" else type_of(p, name) for p in fn.params]
     values = [v.replace("*fp32", "*fp16") if isinstance(v, str) else v for v in values]
-    fn.warmup(*values, target="cpu:sapphirerapids")
+    assert_self_contained(fn.warmup(*values, target="cpu:sapphirerapids"))
 
 
 def test_no_calls_for_halves_and_fills(tmp_path):
