@@ -280,7 +280,8 @@ def parts_of(value):
     if isinstance(value, functools._lru_cache_wrapper):
         return (value.__wrapped__,)
     if isinstance(value, types.FunctionType) and trust.is_own(value.__globals__.get("__name__") or ""):
-        return tuple(cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell))
+        held = (cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell))
+        return tuple(part for part in held if part is not value)  # one that knows its own name holds itself
     return ()
 
 
