@@ -14,7 +14,7 @@ from typing import Any
 from . import language as tl
 from .errors import ArgumentError
 from .language.dtypes import dtype, pointer_type
-from .language.values import constexpr, constexpr_type, tuple_type
+from .language.values import constexpr, constexpr_type, key_text, tuple_type
 
 _SHORT = {"i1": "int1", "u1": "int1", "B": "int1"}
 _SHORT.update({f"i{n}": f"int{n}" for n in (8, 16, 32, 64)})
@@ -167,7 +167,7 @@ def stable_text(value, reach=None):
     if isinstance(value, float) and type(value) is float:
         return f"float:{value.hex()}"
     if type(value) in _PLAIN:
-        return f"{type(value).__name__}:{value!r}"
+        return key_text(value)
     if isinstance(value, dtype):
         return f"dtype:{value}"
     if isinstance(value, (tuple, list)):

@@ -4,6 +4,7 @@
 import ast
 import contextlib
 import enum
+import re
 import types
 
 from ..errors import CompileError
@@ -58,7 +59,7 @@ class Calls:
             return wrap(self._checked(lambda: PYTHON_FUNCTIONS[function](self, node, *args, **kwargs), function, node))
         if isinstance(function, types.FunctionType) and function in PYTHON_FUNCTIONS:
             return wrap(PYTHON_FUNCTIONS[function](self, node, *args, **kwargs))
-        if getattr(function, "__tl_builtin__", False):
+        if getattr(function, "__tl_builtin__", False) and callable(function):  # objects of its classes have it, too
             return self._call_language(function, args, kwargs, node)
         if isinstance(function, type):
             return self._make(function, args, kwargs, node)
@@ -179,7 +180,8 @@ class Calls:
         except CompileError:
             raise
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            raise self.error(node, f"{_name(function)}(): {error}") from None
+            said = re.sub(r"^\w+\.__(init|new)__\(\) ", "", str(error))  # a class's, of which the name is said already
+            raise self.error(node, f"{_name(function)}(): {said}") from None
 
     def visit_lambda(self, node):
         """lambda a: b, a function that is inlined where it is called."""

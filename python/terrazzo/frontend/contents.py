@@ -12,7 +12,7 @@ import types
 
 from .._terrazzo import runtime
 from ..language.dtypes import dtype
-from ..language.values import constexpr
+from ..language.values import constexpr, key_text, show
 from . import references, trust
 from .inlining import jit_of
 
@@ -50,7 +50,7 @@ class Contents:
         """Writes a value."""
         kind = type(value)
         if kind in _CONSTANTS:
-            self.text.append(f"{kind.__name__}:{value!r}")
+            self.text.append(key_text(value))
         elif kind is float:
             self.text.append(f"float:{value.hex()}")
         elif len(self.text) > _MOST:
@@ -198,7 +198,7 @@ class Contents:
                 self.guard("items", value, None, tuple(items))
             for key, held in zip(items[::2], items[1::2]):
                 self.value(path, key)
-                self.value(f"{path}[{key!r}]" if type(key) in (str, int) else path, held)
+                self.value(f"{path}[{show(key)}]" if type(key) in (str, int) else path, held)
         elif isinstance(value, list):
             self.guard("list", value, None, tuple(value))
             self.text.append(f"list {len(value)}")
@@ -214,7 +214,7 @@ class Contents:
         if not all(type(v) in (*_CONSTANTS, float) for v in members):
             self._hide(path, members, "a set of other things than numbers and strings")
             return
-        self.text.append(f"set {sorted(f'{type(v).__name__}:{v!r}' for v in members)}")
+        self.text.append(f"set {sorted(map(key_text, members))}")
 
     def _class_contents(self, path, value):
         self.guard("type", value, None, runtime.type_version(value))

@@ -9,6 +9,7 @@ import ast
 import dis
 import types
 
+from ..language.values import key_text
 from .names import bindings
 
 
@@ -94,7 +95,7 @@ def _constant_text(value):
         return f"({','.join(map(_constant_text, value))})"
     if isinstance(value, frozenset):
         return f"{{{','.join(sorted(map(_constant_text, value)))}}}"
-    return f"{type(value).__name__}:{value!r}"
+    return key_text(value)
 
 
 # Built-in functions that see more than their arguments, or give another value in another process.

@@ -55,8 +55,6 @@ def philox(seed, c0, c1, c2, c3, n_rounds=10):
     """Philox with an integer scalar `seed` as the key; counters are tiles of integers of 32 or 64 bits, the results
     unsigned.
     """
-    if isinstance(seed, int) and not -(2**63) <= seed < 2**64:
-        raise SemanticError(f"seed of philox must be an integer of 64 bits, in [-2**63, 2**64), found {seed}")
     seed = constant(seed % 2**64, uint64) if is_literal(seed) and isinstance(seed, int) else to_tensor(seed)
     if not seed.dtype.is_int():
         raise SemanticError(f"seed of philox must be an integer, found {describe(seed)}")

@@ -338,6 +338,14 @@ class slice:
 _LONGEST = 60  # characters of a constant in a message
 
 
+def key_text(value):
+    """A number, string or other constant of Python as keys have it: the same text for the same value and type only.
+
+    Integers are written in base 16: in base 10 Python refuses those of many digits.
+    """
+    return f"int:{value:#x}" if type(value) is int else f"{type(value).__name__}:{value!r}"
+
+
 def show(value):
     """A compile-time value as messages show it: as Python writes it where that is short, else what it is."""
     value = unwrap(value)

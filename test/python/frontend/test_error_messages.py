@@ -166,8 +166,14 @@ BAD = {
     "in of a kernel": ("x = N in helper  # here", "'in' takes a tuple, list, string, or dict, found"),
     "shift": ("x = 1 << 1000000  # here", "1 << 1000000 is too large"),
     "repetition": ("x = (1, 2) * 10000000  # here", "elements is too long"),
-    "seed": ("x = tl.rand(2**64, tl.arange(0, 4))  # here", "seed of philox must be an integer of 64 bits"),
-    "negative seed": ("x = tl.randint(-(2**63) - 1, 0)  # here", "seed of philox must be an integer of 64 bits"),
+    "seed": (
+        "x = tl.rand(2**64, tl.arange(0, 4))  # here",
+        "seed of rand is 18446744073709551616, which does not fit in 64 bits",
+    ),
+    "negative seed": (
+        "x = tl.randint(-(2**63) - 1, 0)  # here",
+        "seed of randint is -9223372036854775809, which does not fit in 64 bits",
+    ),
     "try": ("try:  # here\n    pass\nexcept ValueError:\n    pass", "try cannot be used in a kernel"),
     "raise": ("raise ValueError('x')  # here", "raise cannot be used in a kernel"),
     "global": ("global q  # here", "global cannot be used in a kernel"),

@@ -102,7 +102,8 @@ def random_one(seed):
     fn = kernel.compiled()
     stored = {name: value.dtype.replace("bool", "int32") for name, (value, _) in kernel.outputs}
     types = {**{name: dtype for name, (_, dtype) in kernel.inputs.items()}, **stored}
-    return text_of(fn, {name: f"*{dtype}:16" for name, dtype in types.items()}, {}, kernel.num_warps)
+    pointers = {name: f"*{dtype}:16" for name, dtype in types.items()}
+    return text_of(fn, pointers, dict(kernel.constants), kernel.num_warps)
 
 
 def check(texts, targets, *flags):
