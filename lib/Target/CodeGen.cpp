@@ -186,7 +186,7 @@ LogicalResult CodeGen::optimize(llvm::OptimizationLevel level) {
     tuning.LoopInterleaving = false;
     llvm::PassInstrumentationCallbacks callbacks;
     callbacks.registerShouldRunOptionalPassCallback(
-        [this](llvm::StringRef, llvm::Any) { return goesOn(source); });
+        [this](llvm::StringRef, const llvm::Any &) { return goesOn(source); });
     llvm::PassBuilder builder(machine.get(), tuning, std::nullopt, &callbacks);
     llvm::LoopAnalysisManager loops;
     llvm::FunctionAnalysisManager functions;

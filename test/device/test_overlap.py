@@ -117,5 +117,5 @@ def test_extents_of_tensors():
         (memory[:0], memory, False),
         (torch.nn.Parameter(memory), memory, True),
     ]:
-        compiled = shifted[(1,)](x, y, 1, B=64)
+        compiled = shifted[(1,)](x, y, min(x.numel(), 1), B=64)
         assert ("overlaps" in compiled.signature) == overlap, (x.shape, x.stride(), y.shape, y.stride())

@@ -131,7 +131,7 @@ private:
 
   /// The values from outside that a run reads.
   static llvm::SetVector<Value>
-  readBy(const Run &run, const llvm::DenseSet<Operation *> &members) {
+  inputsOf(const Run &run, const llvm::DenseSet<Operation *> &members) {
     llvm::SetVector<Value> values;
     Block *block = run.front()->getBlock();
     for (Operation *top : run)
@@ -165,7 +165,7 @@ private:
   Operation *outline(const Run &run) {
     llvm::DenseSet<Operation *> members(run.begin(), run.end());
     SmallVector<Value> arguments, constants;
-    for (Value value : readBy(run, members)) {
+    for (Value value : inputsOf(run, members)) {
       Operation *owner = value.getDefiningOp();
       bool isConstant = owner && owner->hasTrait<OpTrait::ConstantLike>();
       (isConstant ? constants : arguments).push_back(value);

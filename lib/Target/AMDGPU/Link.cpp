@@ -39,7 +39,7 @@ public:
   ~TemporaryFolder() {
     // Nothing can be done about one that stays.
     if (!path.empty())
-      llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
+      (void)llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
   }
   std::string file(llvm::StringRef name) const {
     llvm::SmallString<64> result = path;

@@ -57,15 +57,21 @@ static uint64_t stackBytes(llvm::Module &module) {
 
 /// What the runtime's loader resolves.
 static const llvm::StringSet<> &offeredSymbols() {
-  static const llvm::StringSet<> symbols = {
-#define CPU_SYMBOL(symbol, function) #symbol,
-#define CPU_UNARY(name) #name, #name "f",
-#define CPU_TERNARY(name) #name, #name "f",
+  static const llvm::StringSet<> symbols = [] {
+    llvm::StringSet<> names;
+    auto both = [&](const char *name) {
+      names.insert(name);
+      names.insert(std::string(name) + "f");
+    };
+#define CPU_SYMBOL(symbol, function) names.insert(#symbol);
+#define CPU_UNARY(name) both(#name);
+#define CPU_TERNARY(name) both(#name);
 #include "terrazzo/Support/CpuSymbols.def"
 #undef CPU_SYMBOL
 #undef CPU_UNARY
 #undef CPU_TERNARY
-  };
+    return names;
+  }();
   return symbols;
 }
 

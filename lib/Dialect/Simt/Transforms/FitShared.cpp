@@ -146,8 +146,10 @@ std::unique_ptr<TileTrip> TileTrip::create(AllocOp buffer) {
       gather && !gather.getWithin()) {
     trip->bytes = elementBytes(gather.getType().getElementType());
     strides = gather.getStrides();
-  } else if ((trip->bytes = loadedBytes(trip->end))) {
-    strides = cast<LocalLoadOp>(trip->end).getStrides();
+  } else {
+    trip->bytes = loadedBytes(trip->end);
+    if (auto load = dyn_cast<LocalLoadOp>(trip->end))
+      strides = load.getStrides();
   }
   if (trip->bytes == 0)
     return nullptr;
@@ -377,8 +379,11 @@ private:
     SmallVector<LocalStoreOp> before; ///< what fills it, or
     LocalLoadOp after;                ///< what reads all that was written
     int64_t scale = 0, low = INT64_MAX, high = INT64_MIN;
-    int64_t bytes = 0; ///< of an element
+    int64_t bytes = 0;                      ///< of an element
+    bool isRead = false, isWritten = false; ///< by the loop
     bool init(AllocOp buffer, scf::ForOp loop);
+    bool addInside(Operation *user, scf::ForOp loop);
+    bool addOutside(Operation *user, scf::ForOp loop);
     template <typename Op>
     bool touch(Op access, Type type, scf::ForOp loop);
   };
@@ -416,31 +421,42 @@ bool LoopTrip::Rows::touch(Op access, Type type, scf::ForOp loop) {
   return true;
 }
 
+/// An access in the loop: of a store or a load.
+bool LoopTrip::Rows::addInside(Operation *user, scf::ForOp loop) {
+  if (auto store = dyn_cast<LocalStoreOp>(user)) {
+    isWritten = true;
+    return touch(store, store.getValue().getType(), loop);
+  }
+  auto load = cast<LocalLoadOp>(user);
+  isRead = true;
+  return touch(load, load.getType(), loop);
+}
+
+/// A store in front of the loop, or the one load behind it.
+bool LoopTrip::Rows::addOutside(Operation *user, scf::ForOp loop) {
+  auto store = dyn_cast<LocalStoreOp>(user);
+  if (user->getBlock() != loop->getBlock() ||
+      user->isBeforeInBlock(loop) != (store != nullptr) || (!store && after))
+    return false;
+  if (store)
+    before.push_back(store);
+  else
+    after = cast<LocalLoadOp>(user);
+  return true;
+}
+
 /// Fails unless the loop only reads what stores in front of it wrote, or only
 /// writes what one load behind it reads, each iteration rows of its own.
 bool LoopTrip::Rows::init(AllocOp buffer, scf::ForOp loop) {
-  bool isRead = false, isWritten = false;
   for (Operation *user : buffer->getUsers()) {
     auto store = dyn_cast<LocalStoreOp>(user);
-    auto load = dyn_cast<LocalLoadOp>(user);
     int64_t now = store ? storedBytes(user) : loadedBytes(user);
     if (now == 0 || (bytes && now != bytes))
       return false;
     bytes = now;
-    if (user->getBlock() == loop.getBody()) {
-      Type type = store ? store.getValue().getType() : load.getType();
-      if (store ? !touch(store, type, loop) : !touch(load, type, loop))
-        return false;
-      (store ? isWritten : isRead) = true;
-    } else if (user->getBlock() != loop->getBlock() ||
-               user->isBeforeInBlock(loop) != (store != nullptr) ||
-               (load && after)) {
+    if (user->getBlock() == loop.getBody() ? !addInside(user, loop)
+                                           : !addOutside(user, loop))
       return false;
-    } else if (store) {
-      before.push_back(store);
-    } else {
-      after = load;
-    }
   }
   // In the order of the text: the later of two stores counts.
   llvm::sort(before, [](LocalStoreOp a, LocalStoreOp b) {
