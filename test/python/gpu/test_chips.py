@@ -21,7 +21,7 @@ import terrazzo.language as tl
 import torch
 from terrazzo import compiler
 from terrazzo.errors import OutOfResources
-from terrazzo.host import MockTensor
+from terrazzo.wrappers import MockTensor
 from terrazzo.jit import JITFunction
 from terrazzo.kernels import arrays
 from terrazzo.kernels import torch_ops as ops
