@@ -21,10 +21,10 @@ import terrazzo.language as tl
 import torch
 from terrazzo import compiler
 from terrazzo.errors import OutOfResources
-from terrazzo.wrappers import MockTensor
 from terrazzo.jit import JITFunction
 from terrazzo.kernels import arrays
 from terrazzo.kernels import torch_ops as ops
+from terrazzo.wrappers import MockTensor
 
 CHIPS = [
     *(f"cuda:sm_{chip}" for chip in ("80", "86", "89", "90a", "100", "120")),
