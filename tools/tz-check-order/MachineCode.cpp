@@ -30,11 +30,11 @@ namespace {
 /// Looks at machine code behind the last pass that changes it.
 class CheckMachineCode : public llvm::MachineFunctionPass {
 public:
-  static char ID;
+  static char passId;
   CheckMachineCode(
       const llvm::DenseMap<const llvm::Function *, Numbering> &numberings,
       Findings &findings)
-      : MachineFunctionPass(ID), numberings(numberings), findings(findings) {}
+      : MachineFunctionPass(passId), numberings(numberings), findings(findings) {}
 
   void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
     usage.setPreservesAll();
@@ -66,7 +66,7 @@ private:
   Barriers seen;
 };
 
-char CheckMachineCode::ID = 0;
+char CheckMachineCode::passId = 0;
 
 } // namespace
 

@@ -152,7 +152,7 @@ static bool isName(const Guard &guard) {
 }
 static bool isTuple(PyObject *value) { return value && PyTuple_Check(value); }
 
-static const KindName kKinds[] = {
+static constexpr KindName kKinds[] = {
     {"entry", GuardKind::Entry,
      [](const Guard &g) { return PyDict_Check(g.holder) && g.name; }},
     {"cell", GuardKind::Cell,

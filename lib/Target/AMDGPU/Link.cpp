@@ -37,9 +37,11 @@ public:
     return {errno, std::generic_category()};
   }
   ~TemporaryFolder() {
+    if (path.empty())
+      return;
     // Nothing can be done about one that stays.
-    if (!path.empty())
-      (void)llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
+    [[maybe_unused]] std::error_code code =
+        llvm::sys::fs::remove_directories(path, /*IgnoreErrors=*/true);
   }
   std::string file(llvm::StringRef name) const {
     llvm::SmallString<64> result = path;
