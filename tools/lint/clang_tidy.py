@@ -51,17 +51,23 @@ def output_of(entry: dict[str, str]) -> str:
     return entry.get("output") or words[words.index("-o") + 1]
 
 
+def _anywhere(text: bytes, build: Path) -> bytes:
+    """A text without the folders that it was made in: CMake writes them into commands and headers."""
+    return text.replace(str(build).encode(), b"<build>").replace(str(ROOT).encode(), b"<root>")
+
+
 def key_of(entry: dict[str, str], headers: list[Path], build: Path, common: bytes) -> str:
     """Changes with everything that clang-tidy's answer can depend on."""
     digest = hashlib.sha256(common)
-    command = entry["command"].replace(str(build), "<build>").replace(str(ROOT), "<root>")
-    digest.update(command.encode())
-    for path in sorted({Path(entry["file"]), *headers}):
+    digest.update(_anywhere(entry["command"].encode(), build))
+    # A path may be written in two ways, by way of the build folder or not.
+    paths = {Path(os.path.normpath(path)) for path in (Path(entry["file"]), *headers)}
+    named = {os.path.relpath(path, build if path.is_relative_to(build) else ROOT): path for path in paths}
+    for name, path in sorted(named.items()):
         if path.suffix in {".pch", ".d"}:
             continue
-        name = os.path.relpath(path, build if path.is_relative_to(build) else ROOT)
         digest.update(f"\0{name}\0".encode())
-        digest.update(path.read_bytes() if path.exists() else b"")
+        digest.update(_anywhere(path.read_bytes(), build) if path.exists() else b"")
     return digest.hexdigest()
 
 
@@ -84,7 +90,8 @@ def main() -> None:
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
-    common = version + (ROOT / ".clang-tidy").read_bytes()
+    # (ninja does not say what the precompiled header was made of.)
+    common = version + (ROOT / ".clang-tidy").read_bytes() + (ROOT / "cmake" / "pch.h").read_bytes()
     record = record_folder()
     record.mkdir(parents=True, exist_ok=True)
 

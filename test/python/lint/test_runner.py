@@ -67,3 +67,21 @@ def test_tidy_key_changes_with_each_header(tmp_path):
     keys = {first, clang_tidy.key_of(entry, [header], tmp_path, b""), clang_tidy.key_of(entry, [], tmp_path, b"")}
     keys.add(clang_tidy.key_of({**entry, "command": "clang++ -O2 a.cpp"}, [], tmp_path, b""))
     assert len(keys) == 4
+
+
+def test_what_passed_in_one_checkout_has_passed_in_others(tmp_path, monkeypatch):
+    """Commands and generated headers name their folder; nothing else may tell two checkouts apart."""
+
+    def key(name, way, header="int f();\n"):
+        root = tmp_path / name
+        build = root / "build" / "dev"
+        build.mkdir(parents=True, exist_ok=True)
+        (root / "a.cpp").write_text("int f() { return 1; }\n")
+        (root / "a.h").write_text(header)
+        (build / "generated.hxx").write_text(f'#include "{root}/pch.h"\n')
+        monkeypatch.setattr(clang_tidy, "ROOT", root)
+        entry = {"file": str(root / "a.cpp"), "command": f"clang++ -I{build} -I{root} -c {root}/a.cpp -o a.o"}
+        return clang_tidy.key_of(entry, [Path(way.format(root=root)), build / "generated.hxx"], build, b"")
+
+    assert key("one", "{root}/a.h") == key("another", "{root}/build/dev/../../a.h")
+    assert key("one", "{root}/a.h") != key("one", "{root}/a.h", header="int f(int);\n")
