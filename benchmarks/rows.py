@@ -16,7 +16,7 @@ import numpy as np
 import terrazzo as tz
 import terrazzo.language as tl
 import torch
-from bench import OURS, Row, against_peers, check, fastest
+from measuring import OURS, Row, against_peers, check, fastest
 
 F = torch.nn.functional
 _rng = np.random.default_rng(0)
