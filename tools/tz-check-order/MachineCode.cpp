@@ -34,7 +34,8 @@ public:
   CheckMachineCode(
       const llvm::DenseMap<const llvm::Function *, Numbering> &numberings,
       Findings &findings)
-      : MachineFunctionPass(passId), numberings(numberings), findings(findings) {}
+      : MachineFunctionPass(passId), numberings(numberings),
+        findings(findings) {}
 
   void getAnalysisUsage(llvm::AnalysisUsage &usage) const override {
     usage.setPreservesAll();
