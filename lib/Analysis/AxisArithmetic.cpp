@@ -248,10 +248,10 @@ void inferExtremum(Facts &result, const Facts &x, const Facts &y, bool largest,
 
 void inferRemainder(Facts &result, const Facts &x, const Facts &y,
                     bool isSigned, Trust trust) {
-  bool proper = !isSigned || x.isNonNegative();
+  bool proper = !isSigned || x.isNonNegative() || x.isPlace;
   // Nothing to take off.
   if (x.range && y.range &&
-      (isSigned ? proper && x.range->smax().slt(y.range->smin())
+      (isSigned ? x.isNonNegative() && x.range->smax().slt(y.range->smin())
                 : x.range->umax().ult(y.range->umin())))
     return result.copyAxes(x);
   fill(result, x, y,
@@ -307,6 +307,7 @@ bool inferCast(Operation *op, const Facts &x, Facts &result, Trust trust) {
            arith::IndexCastUIOp>(op))
     return false;
   bool isSigned = isa<arith::ExtSIOp, arith::IndexCastOp>(op);
+  result.isPlace = x.isPlace && isSigned;
   if (result.width > x.width)
     result.copyAxes(extended(x, isSigned, trust));
   else
@@ -314,8 +315,20 @@ bool inferCast(Operation *op, const Facts &x, Facts &result, Trust trust) {
   return true;
 }
 
+/// Facts::isPlace of a result.
+bool givesPlace(Operation *op, const Facts &x, const Facts &y) {
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op))
+    return x.isPlace;
+  auto counts = [](const Facts &facts) {
+    return facts.isPlace || facts.isNonNegative();
+  };
+  return isa<arith::AddIOp, arith::MulIOp>(op) && (x.isPlace || y.isPlace) &&
+         counts(x) && counts(y);
+}
+
 void inferBinary(Operation *op, const Facts &x, const Facts &y, Facts &result,
                  Trust trust) {
+  result.isPlace = givesPlace(op, x, y);
   auto with = [&](auto rule) { fill(result, x, y, rule); };
   bool natural = trust == Trust::Likely || x.isNonNegative();
   llvm::TypeSwitch<Operation *>(op)

@@ -108,7 +108,7 @@ void Facts::copyAxes(const Facts &from) {
 bool Facts::operator==(const Facts &other) const {
   return contiguity == other.contiguity && divisibility == other.divisibility &&
          constancy == other.constancy && constant == other.constant &&
-         range == other.range;
+         range == other.range && isPlace == other.isPlace;
 }
 
 /// Bounds that leave one value.
@@ -146,6 +146,7 @@ void axis::settle(Facts &facts, Type type) {
 
 Facts axis::join(const Facts &a, const Facts &b) {
   Facts both = a;
+  both.isPlace = a.isPlace && b.isPlace;
   for (unsigned dim = 0; dim < a.rank(); ++dim) {
     int64_t group = std::min(a.contiguity[dim], b.contiguity[dim]);
     both.contiguity[dim] = group;

@@ -38,6 +38,10 @@ struct Facts : AxisInfo {
   unsigned width = 64;
   /// Bounds of all elements, for integers.
   std::optional<mlir::ConstantIntRanges> range;
+  /// A place that programs are numbered by: program ids, and what is made of
+  /// them and numbers that are not negative by +, *, / and %. None is negative,
+  /// unless such a sum has overflowed, which is a mistake of the kernel.
+  bool isPlace = false;
 
   /// Nothing is known of a value of this type.
   static Facts unknown(mlir::Type type);

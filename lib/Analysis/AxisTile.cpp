@@ -58,6 +58,7 @@ Facts infer(ProgramIdOp op, FactsOf) {
   Facts result = Facts::unknown(op.getType());
   APInt most = APInt::getSignedMaxValue(32);
   result.range = ConstantIntRanges::fromSigned(APInt(32, 0), most - 1);
+  result.isPlace = true;
   return result;
 }
 
@@ -422,6 +423,9 @@ bool axis::inferTile(Operation *op, FactsOf of, Trust trust, Results &results) {
             SliceOp, InsertOp, GatherOp, HintOp, LoadOp, HistogramOp>(
           [&](auto each) {
             results.push_back(infer(each, of));
+            if (isa<BroadcastOp, ExpandDimsOp, ReshapeOp, TransposeOp, HintOp>(
+                    op))
+              results.back().isPlace = of(op->getOperand(0)).isPlace;
             return true;
           })
       .Case([&](SplitOp each) {

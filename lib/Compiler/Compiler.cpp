@@ -125,7 +125,7 @@ LogicalResult terrazzo::attachTarget(ModuleOp module, llvm::StringRef spec) {
     llvm::interleaveComma(targetNames(), diag);
     return diag;
   }
-  DictionaryAttr description = target->describe(*module.getContext(), chip);
+  tile::TargetAttr description = target->describe(*module.getContext(), chip);
   if (!description) {
     return refuseChip(module, *target, chip);
   }

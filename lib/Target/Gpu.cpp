@@ -24,16 +24,13 @@ static constexpr int64_t kSharedAlignment = 1024;
 static constexpr llvm::StringLiteral kEntryAttr = "tile.entry";
 
 FailureOr<device::Block> device::getBlock(ModuleOp module) {
-  auto target = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
-  auto chip = target ? target.getAs<StringAttr>("chip") : StringAttr();
-  auto warpSize =
-      target ? target.getAs<IntegerAttr>("warp_size") : IntegerAttr();
-  if (!chip || !warpSize)
+  auto target = tile::TargetAttr::of(module);
+  if (!target || target.getChip().empty() || target.getWarpSize() == 0)
     return module.emitError("module needs the attribute '")
            << kTargetAttr << "' with a 'chip' and a 'warp_size'";
   Block block;
-  block.chip = chip.getValue();
-  block.warpSize = warpSize.getInt();
+  block.chip = target.getChip();
+  block.warpSize = target.getWarpSize();
   block.numWarps = 4;
   if (auto warps = module->getAttrOfType<IntegerAttr>(simt::kNumWarpsAttr))
     block.numWarps = warps.getInt();
@@ -282,22 +279,18 @@ FailureOr<Artifact> device::beginArtifact(ModuleOp module,
   if (!entry)
     return module.emitError("module needs the attribute '")
            << kEntryAttr << "' to be emitted";
-  auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
-  auto fact = [&](llvm::StringRef name) {
-    auto value = facts.getAs<IntegerAttr>(name);
-    return value ? value.getInt() : std::numeric_limits<int64_t>::max();
-  };
-  if (block->numWarps < 1 || block->threads() > fact("max_threads"))
-    return module.emitError() << "num_warps is " << block->numWarps
-                              << ": a block of " << block->chip << " has 1 to "
-                              << fact("max_threads") / block->warpSize
-                              << " warps of " << block->warpSize << " threads";
-  if (block->sharedBytes > fact("shared_bytes"))
+  auto target = tile::TargetAttr::of(module);
+  int32_t maxThreads = target.getMaxThreads(), most = target.getSharedBytes();
+  if (block->numWarps < 1 || (maxThreads && block->threads() > maxThreads))
+    return module.emitError()
+           << "num_warps is " << block->numWarps << ": a block of "
+           << block->chip << " has 1 to " << maxThreads / block->warpSize
+           << " warps of " << block->warpSize << " threads";
+  if (most && block->sharedBytes > most)
     return module.emitError()
            << "kernel needs " << block->sharedBytes
            << " bytes of shared memory, a block of " << block->chip << " has "
-           << fact("shared_bytes")
-           << "; smaller tiles or fewer pipeline stages need less";
+           << most << "; smaller tiles or fewer pipeline stages need less";
   Artifact artifact;
   artifact.target = targetName.str();
   artifact.chip = block->chip.str();

@@ -19,6 +19,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createTileExpandSort());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createChooseMatrixUnits());
   manager.addPass(createTileToSimt());
   manager.addPass(createSimtPrefetch());
   manager.addPass(createSimtDecompose());

@@ -31,14 +31,14 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     return op->emitError("expected a module");
-  auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
-  auto name = facts ? facts.getAs<StringAttr>("name") : StringAttr();
-  if (!name)
+  auto facts = tile::TargetAttr::of(module);
+  llvm::StringRef name = facts ? facts.getName() : "";
+  if (name.empty())
     return module.emitError("module needs the attribute '")
            << kTargetAttr << "' with a 'name'";
-  const Target *target = findTarget(name.getValue());
+  const Target *target = findTarget(name);
   if (!target)
-    return module.emitError("no target '") << name.getValue() << "'";
+    return module.emitError("no target '") << name << "'";
   // A copy: LLD, which is a part of some targets, resets all options.
   std::string wanted = stageOption;
   FailureOr<Artifact> artifact = target->emit(module, wanted != "code");
@@ -52,7 +52,7 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
   auto stage = artifact->stages.find(wanted);
   if (stage == artifact->stages.end())
     return module.emitError("target '")
-           << name.getValue() << "' has no stage '" << wanted << "'";
+           << name << "' has no stage '" << wanted << "'";
   out << stage->second;
   return success();
 }

@@ -14,7 +14,10 @@
 // Every claim is proved from the IR: arithmetic wraps around, sums may
 // overflow, and signed division rounds towards zero. The only things believed
 // are promises in the IR: `tile.hint`, `tile.assume`, `tile.divisibility` and
-// flags such as `overflow<nsw>`.
+// flags such as `overflow<nsw>`; and that a sum or product of program ids, what
+// a kernel finds its place by, does not overflow where it is the dividend of a
+// remainder: `(program * 64 + arange) % n` is contiguous as `% n` of numbers
+// that are not negative is.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_ANALYSIS_AXISINFO_H

@@ -16,7 +16,7 @@ def TileToVector : Pass<"tz-tile-to-vector", "::mlir::ModuleOp"> {
 
     Ensures: no tile op and no tensor is left. Each kernel is a function of pointers, scalars, program indices and a
     kernel context; tiles live in stack buffers, and every vector has rank 1 and at most 64 lanes.
-    docs/adr/0006 says how tiles are evaluated. The module's `tile.target` dictionary tells the width of the vector
+    docs/adr/0006 says how tiles are evaluated. The module's `tile.target` tells the width of the vector
     registers (`vector_bytes`, default 32) and whether multiply-add is an instruction (`fma`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
@@ -81,7 +81,7 @@ def ExpandMath : Pass<"tz-expand-math"> {
     them; arithmetic on such floats is done in f32 and rounded once. `arith.remf` is gone. No fast-math flag is set on
     the new ops. docs/Rationale/Math.md lists the error bounds.
 
-    What the target has is said by the options and, where there is one, by the `tile.target` dictionary of an enclosing
+    What the target has is said by the options and, where there is one, by the `units` in `tile.target` of an enclosing
     op: without `f16` in it f16 conversions are code, with `bf16` or `f16_arithmetic` those are native. With `approximate`,
     and without `tile.strict` on the module, f32 exp2, log2 and rsqrt stay, exp and log become these, and f32 divisions
     without `tile.exact` are marked `tile.approximate`.

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "terrazzo/Dialect/Tile/IR/Checks.h"
+#include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Support/Artifact.h"
 #include "terrazzo/Target/CodeGen.h"
 
@@ -37,8 +38,8 @@ public:
 
   /// The chip that `chip` names ("" for the machine at hand) as data: all that
   /// passes may ask. A null attribute when there is no such chip.
-  virtual mlir::DictionaryAttr describe(mlir::MLIRContext &context,
-                                        llvm::StringRef chip) const = 0;
+  virtual tile::TargetAttr describe(mlir::MLIRContext &context,
+                                    llvm::StringRef chip) const = 0;
 
   /// Dialects and translations that the pipeline needs besides the common ones.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;

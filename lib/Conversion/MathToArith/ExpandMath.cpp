@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -180,14 +181,6 @@ struct ExpandAny : RewritePattern {
   ExpandMathTarget target;
 };
 
-/// The facts of `tile.target` on the nearest op around `op` that has them.
-DictionaryAttr targetFacts(Operation *op) {
-  for (; op; op = op->getParentOp())
-    if (auto facts = op->getAttrOfType<DictionaryAttr>("tile.target"))
-      return facts;
-  return {};
-}
-
 bool isStrict(Operation *op) {
   for (; op; op = op->getParentOp())
     if (op->hasAttr("tile.strict"))
@@ -236,13 +229,13 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     target.bf16Conversions = bf16Conversions;
     target.f16Conversions = f16Conversions;
     target.f16Arithmetic = f16Arithmetic;
-    if (DictionaryAttr facts = targetFacts(getOperation())) {
-      target.bf16Conversions |= facts.contains("bf16");
-      target.f16Conversions &= facts.contains("f16");
-      target.f16Arithmetic |= facts.contains("f16_arithmetic");
-      target.selectMinMax = facts.contains("select_min_max");
+    if (auto chip = tile::TargetAttr::of(getOperation())) {
+      target.bf16Conversions |= chip.has(tile::Units::Bf16);
+      target.f16Conversions &= chip.has(tile::Units::F16);
+      target.f16Arithmetic |= chip.has(tile::Units::F16Arithmetic);
+      target.selectMinMax = chip.has(tile::Units::SelectMinMax);
       target.approximate =
-          facts.contains("approximate") && !isStrict(getOperation());
+          chip.has(tile::Units::Approximate) && !isStrict(getOperation());
     }
     Emitter emitter(
         ImplicitLocOpBuilder(getOperation()->getLoc(), &getContext()), target);

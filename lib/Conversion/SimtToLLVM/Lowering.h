@@ -302,6 +302,10 @@ private:
   llvm::LogicalResult lowerLocalDot(simt::LocalDotOp op);
   mlir::Value converted(mlir::Value value, mlir::Type type, bool isUnsigned);
 
+  //===--- Mma.cpp
+  //--------------------------------------------------------===//
+  llvm::LogicalResult lowerMma(simt::MmaOp op);
+
   //===--- Control.cpp
   //-----------------------------------------------------===//
   /// The scalars that stand for some values: tiles give one for each element.

@@ -473,6 +473,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::LocalGatherOp o) { return lowerLocalGather(o); })
       .Case([&](simt::LocalCountOp o) { return lowerLocalCount(o); })
       .Case([&](simt::LocalDotOp o) { return lowerLocalDot(o); })
+      .Case([&](simt::MmaOp o) { return lowerMma(o); })
       .Case([&](scf::ForOp o) { return lowerFor(o); })
       .Case([&](scf::IfOp o) { return lowerIf(o); })
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })

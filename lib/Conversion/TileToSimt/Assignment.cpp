@@ -146,6 +146,8 @@ SmallVector<Value> simt::sameLayout(Operation *op) {
     llvm::append_range(values, op->getResults());
   else if (auto dot = dyn_cast<tile::DotOp>(op))
     values = {dot.getAcc(), dot.getResult()};
+  else if (auto mma = dyn_cast<MmaOp>(op))
+    values = {mma.getAcc(), mma.getResult()};
   else if (auto gather = dyn_cast<tile::GatherOp>(op))
     values = {gather.getIndices(), gather.getResult()};
   else if (auto insert = dyn_cast<tile::InsertOp>(op))
@@ -246,8 +248,15 @@ void Assignment::weigh(Operation *op) {
   };
   if (isa<tile::ReduceOp, tile::ScanOp>(op))
     anchor(op->getOperand(0));
-  else if (isa<tile::DotOp, tile::RecurrenceOp>(op))
+  else if (isa<tile::DotOp, MmaOp, tile::RecurrenceOp>(op))
     llvm::for_each(op->getResults(), anchor);
+  if (isa<MmaOp>(op))
+    for (unsigned operand : {0U, 1U}) {
+      int from = classOf(op->getOperand(operand)),
+          to = classOf(op->getResult(0));
+      if (from >= 0 && to >= 0)
+        links.push_back({op, from, to, weight, operand});
+    }
   if (isa<tile::ReduceOp, tile::JoinOp, tile::SplitOp>(op) || isRenaming(op)) {
     int from = classOf(op->getOperand(0)), to = classOf(op->getResult(0));
     if (from >= 0 && to >= 0)
@@ -333,6 +342,10 @@ void Assignment::proposeAnchors(Class &into) {
       propose(into, coalesced(op));
     } else if (isa<tile::DotOp>(op)) {
       propose(into, dotLayout(shape, block));
+    } else if (auto mma = dyn_cast<MmaOp>(op)) {
+      for (const LinearLayout &layout :
+           accumulatorLayouts(mma.getInstruction(), shape, block))
+        propose(into, layout);
     } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
       propose(into, scanLayout(shape, scan.getAxis(), block));
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
@@ -349,6 +362,26 @@ void Assignment::proposeAnchors(Class &into) {
   propose(into, coalescedLayout(shape, rowMajor(shape.size()), 1, block));
 }
 
+std::optional<LinearLayout> Assignment::upwards(const Link &link,
+                                                const LinearLayout &result) {
+  auto mma = dyn_cast<MmaOp>(link.op);
+  if (!mma)
+    return operandLayout(link.op, result);
+  if (!isAccumulatorLayout(mma.getInstruction(), result))
+    return std::nullopt;
+  return factorLayout(
+      mma.getInstruction(),
+      link.operand == 0 ? layout::MatrixRole::A : layout::MatrixRole::B, result,
+      tile::getShape(mma->getOperand(link.operand).getType()));
+}
+
+std::optional<LinearLayout> Assignment::downwards(const Link &link,
+                                                  const LinearLayout &operand) {
+  if (isa<MmaOp>(link.op))
+    return std::nullopt;
+  return resultLayout(link.op, operand);
+}
+
 void Assignment::proposeAcrossLinks() {
   for (const Link &link : links) {
     if (isAccess(link.op)) {
@@ -362,11 +395,11 @@ void Assignment::proposeAcrossLinks() {
     }
     for (const LinearLayout &layout :
          std::vector<LinearLayout>(all[link.from].candidates))
-      if (auto image = resultLayout(link.op, layout))
+      if (auto image = downwards(link, layout))
         propose(all[link.to], *image);
     for (const LinearLayout &layout :
          std::vector<LinearLayout>(all[link.to].candidates))
-      if (auto image = operandLayout(link.op, layout))
+      if (auto image = upwards(link, layout))
         propose(all[link.from], *image);
   }
 }
@@ -422,6 +455,15 @@ double Assignment::anchorCost(Operation *op, const LinearLayout &layout,
   }
   if (isa<tile::DotOp>(op))
     return layout == dotLayout(type.getShape(), block) ? 0 : 10 * kSharedTrip;
+  if (auto mma = dyn_cast<MmaOp>(op)) {
+    InstructionAttr unit = mma.getInstruction();
+    if (isAccumulatorLayout(unit, layout))
+      return 0;
+    // It runs in a layout of its own, with a conversion on either side.
+    LinearLayout own = accumulatorLayouts(unit, type.getShape(), block).front();
+    return conversionCost(type, layout, own) +
+           conversionCost(type, own, layout);
+  }
   int axis = -1;
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     axis = reduce.getAxis();
@@ -450,9 +492,9 @@ double Assignment::linkCost(const Link &link, const LinearLayout &from,
     return conversionCost(all[link.from].type, from, to);
   if (auto reduce = dyn_cast<tile::ReduceOp>(link.op))
     return conversionCost(all[link.to].type, *resultLayout(reduce, from), to);
-  if (auto needed = operandLayout(link.op, to))
+  if (auto needed = upwards(link, to))
     return conversionCost(all[link.from].type, from, *needed);
-  if (auto given = resultLayout(link.op, from))
+  if (auto given = downwards(link, from))
     return conversionCost(all[link.to].type, *given, to);
   return 2 * kSharedTrip;
 }
@@ -495,8 +537,7 @@ SmallVector<std::pair<size_t, size_t>> Assignment::moveGroup(size_t index,
       if (isAccess(link.op))
         image = layout;
       else
-        image = isDown ? resultLayout(link.op, layout)
-                       : operandLayout(link.op, layout);
+        image = isDown ? downwards(link, layout) : upwards(link, layout);
       if (!image)
         continue;
       auto &candidates = all[other].candidates;
@@ -576,6 +617,15 @@ LinearLayout Assignment::anyLayout(ArrayRef<Value> tiles) {
 const LinearLayout &Assignment::layoutOf(Value tile) {
   const Class &home = all[classOf(tile)];
   return home.candidates[home.chosen];
+}
+
+LinearLayout Assignment::layoutForMma(MmaOp op) {
+  const LinearLayout &layout = layoutOf(op.getResult());
+  if (isAccumulatorLayout(op.getInstruction(), layout))
+    return layout;
+  return accumulatorLayouts(op.getInstruction(), tile::getShape(op.getType()),
+                            block)
+      .front();
 }
 
 LinearLayout Assignment::layoutForAccess(Operation *op) {

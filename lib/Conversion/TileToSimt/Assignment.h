@@ -22,7 +22,7 @@
 #define TERRAZZO_LIB_CONVERSION_TILETOSIMT_ASSIGNMENT_H
 
 #include "terrazzo/Analysis/AxisInfo.h"
-#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -57,6 +57,9 @@ public:
   /// runs best, given the layouts of its tiles.
   LinearLayout layoutForAccess(Operation *op);
 
+  /// The layout of an accumulator in which its product is computed.
+  LinearLayout layoutForMma(MmaOp op);
+
   /// How many consecutive elements an access may cover, as far as alignment and
   /// mask allow.
   int64_t vectorOf(Operation *access);
@@ -75,12 +78,18 @@ private:
     std::vector<LinearLayout> candidates;
     size_t chosen = 0;
   };
-  /// A link between the class of op's operand and that of its result.
+  /// A link between the class of one of op's operands and that of its result.
   struct Link {
     Operation *op;
     int from, to;
     double weight;
+    unsigned operand = 0;
   };
+  /// What a layout on one side becomes on the other without data moving.
+  std::optional<LinearLayout> upwards(const Link &link,
+                                      const LinearLayout &result);
+  std::optional<LinearLayout> downwards(const Link &link,
+                                        const LinearLayout &operand);
 
   void collect(Operation *op);
   void unite(ValueRange values);

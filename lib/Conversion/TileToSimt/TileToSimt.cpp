@@ -34,6 +34,7 @@ private:
   void placeRecurrence(tile::RecurrenceOp op);
   void placeControl(Operation *op);
   void placeJoin(tile::JoinOp op);
+  void placeMma(MmaOp op);
   void placeTerminator(Operation *op);
   void placeFree(Operation *op);
   bool isDead(Operation *op);
@@ -259,6 +260,19 @@ void Placement::placeJoin(tile::JoinOp op) {
   setResult(op->getResult(0), *resultLayout(op, layout));
 }
 
+void Placement::placeMma(MmaOp op) {
+  LinearLayout layout = assignment.layoutForMma(op);
+  auto factor = [&](unsigned index, layout::MatrixRole role) {
+    OpOperand &operand = op->getOpOperand(index);
+    wantOperand(operand, factorLayout(op.getInstruction(), role, layout,
+                                      tile::getShape(operand.get().getType())));
+  };
+  factor(0, layout::MatrixRole::A);
+  factor(1, layout::MatrixRole::B);
+  wantOperand(op->getOpOperand(2), layout);
+  setResult(op->getResult(0), layout);
+}
+
 void Placement::place(Operation *op) {
   auto isCheapResult = [&](OpResult result) {
     return isTile(result) && assignment.isCheap(result);
@@ -278,6 +292,8 @@ void Placement::place(Operation *op) {
     return placeControl(op);
   if (auto join = dyn_cast<tile::JoinOp>(op))
     return placeJoin(join);
+  if (auto mma = dyn_cast<MmaOp>(op))
+    return placeMma(mma);
   if (isa<tile::DotOp>(op)) {
     wantAny(op->getOpOperand(0));
     wantAny(op->getOpOperand(1));

@@ -26,16 +26,16 @@ namespace {
 cpu::Chip readChip(ModuleOp module) {
   cpu::Chip chip;
   chip.isStrict = module->hasAttr("tile.strict");
-  auto target = module->getAttrOfType<DictionaryAttr>("tile.target");
+  auto target = tile::TargetAttr::of(module);
   if (!target)
     return chip;
-  if (auto bytes = target.getAs<IntegerAttr>("vector_bytes"))
-    chip.vectorBytes = bytes.getInt();
-  chip.hasFma = target.contains("fma");
-  chip.hasTileBf16 = target.contains("tile_bf16");
-  chip.hasTileInt8 = target.contains("tile_int8");
-  chip.hasVectorBf16 = target.contains("vector_bf16");
-  chip.hasVectorInt8 = target.contains("vector_int8");
+  if (target.getVectorBytes() != 0)
+    chip.vectorBytes = target.getVectorBytes();
+  chip.hasFma = target.has(tile::Units::Fma);
+  chip.hasTileBf16 = target.has(tile::Units::TileBf16);
+  chip.hasTileInt8 = target.has(tile::Units::TileInt8);
+  chip.hasVectorBf16 = target.has(tile::Units::VectorBf16);
+  chip.hasVectorInt8 = target.has(tile::Units::VectorInt8);
   return chip;
 }
 

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "terrazzo/Dialect/Simt/IR/Simt.h"
+#include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 #include "terrazzo/Target/AMDGPU/Target.h"
 #include "terrazzo/Target/Gpu.h"
 #include "terrazzo/Target/Target.h"
@@ -290,6 +290,88 @@ struct LowerShuffleIndex : OpRewritePattern<simt::ShuffleIndexOp> {
 };
 
 //===----------------------------------------------------------------------===//
+// Matrix units
+//===----------------------------------------------------------------------===//
+
+/// What LLVM calls the intrinsic of an instruction, and the type of each
+/// register group of a factor.
+struct MatrixIntrinsic {
+  std::string name;
+  Type factor;
+};
+
+/// The suffix for an operand's type in names of 8-bit floats.
+static llvm::StringRef narrowName(Type type) {
+  return isa<Float8E4M3FNType, Float8E4M3FNUZType>(type) ? "fp8" : "bf8";
+}
+
+static MatrixIntrinsic intrinsicOf(simt::InstructionAttr instruction,
+                                   Type words) {
+  Builder b(instruction.getContext());
+  Type element = instruction.getLhs();
+  int64_t bits = device::sizeInBytes(words) * 8;
+  bool isMfma = instruction.getFamily() == simt::MatrixFamily::Mfma;
+  std::string shape = std::to_string(instruction.getM()) + "x" +
+                      std::to_string(instruction.getN()) + "x" +
+                      std::to_string(instruction.getK());
+  std::string name = isMfma ? "llvm.amdgcn.mfma." : "llvm.amdgcn.wmma.";
+  name += (instruction.getAcc().isF32() ? "f32." : "i32.") + shape;
+  auto vector = [&](Type type) -> Type {
+    return VectorType::get(bits / type.getIntOrFloatBitWidth(), type);
+  };
+  if (!isMfma)
+    return element.isF16()
+               ? MatrixIntrinsic{name + ".f16", vector(element)}
+               : MatrixIntrinsic{name + ".bf16", vector(b.getI16Type())};
+  // Those that came with gfx950 have a point in front of the type.
+  bool isDeep = instruction.getK() * instruction.getM() >= 512;
+  if (element.isF16())
+    return {name + (isDeep ? ".f16" : "f16"), vector(element)};
+  if (element.isBF16())
+    return isDeep ? MatrixIntrinsic{name + ".bf16", vector(element)}
+                  : MatrixIntrinsic{name + "bf16.1k", vector(b.getI16Type())};
+  Type word = b.getIntegerType(static_cast<unsigned>(bits));
+  if (element.isInteger(8))
+    return {name + (isDeep ? ".i8" : "i8"), word};
+  return {name + "." + narrowName(element).str() + "." +
+              narrowName(instruction.getRhs()).str(),
+          word};
+}
+
+struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
+  LowerMma(MLIRContext *context, tile::MatrixUnit unit)
+      : OpRewritePattern(context), unit(unit) {}
+  tile::MatrixUnit unit;
+
+  LogicalResult matchAndRewrite(simt::ThreadMmaOp op,
+                                PatternRewriter &rewriter) const override {
+    simt::InstructionAttr instruction = op.getInstruction();
+    if (!simt::hasInstruction(unit, instruction))
+      return op.emitOpError("is no instruction of the matrix unit '")
+             << tile::stringifyMatrixUnit(unit) << "'";
+    Location loc = op.getLoc();
+    MatrixIntrinsic intrinsic = intrinsicOf(instruction, op.getLhs().getType());
+    auto cast = [&](Value value, Type type) {
+      return rewriter.createOrFold<LLVM::BitcastOp>(loc, type, value);
+    };
+    Type acc = VectorType::get(device::sizeInBytes(op.getType()) / 4,
+                               instruction.getAcc());
+    SmallVector<Value> operands = {cast(op.getLhs(), intrinsic.factor),
+                                   cast(op.getRhs(), intrinsic.factor),
+                                   cast(op.getAcc(), acc)};
+    // Broadcasts and permutations of blocks: none.
+    if (instruction.getFamily() == simt::MatrixFamily::Mfma)
+      operands.append(3, constant(rewriter, loc, 0));
+    Value result = LLVM::CallIntrinsicOp::create(
+                       rewriter, loc, acc,
+                       rewriter.getStringAttr(intrinsic.name), operands)
+                       .getResult(0);
+    rewriter.replaceOp(op, cast(result, op.getType()));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -322,6 +404,8 @@ class SimtToROCDL : public terrazzo::impl::SimtToROCDLBase<SimtToROCDL> {
                  LowerNumPrograms, LowerBarrier, LowerShuffleIndex>(
         &getContext());
     patterns.add<LowerWarpId, LowerShuffleXor>(&getContext(), *block);
+    patterns.add<LowerMma>(&getContext(),
+                           tile::TargetAttr::of(module).getMatrix());
     device::populateApproximatePatterns(
         patterns,
         {"llvm.amdgcn.exp2.f32", "llvm.amdgcn.log.f32", "llvm.amdgcn.rsq.f32",

@@ -23,16 +23,19 @@ namespace {
 /// LLVM's "User Guide for AMDGPU Backend" (processors, wavefront sizes) and the
 /// instruction set guides of CDNA 2 to 4 and RDNA 3 and 4 (LDS, registers a
 /// lane can have: 256, and as many accumulation registers on CDNA).
-struct Chip {
+struct HipChip {
   llvm::StringLiteral name;
   int32_t warpSize, sharedKiB, registers;
   /// v_cvt_pk_bf16_f32.
   bool bf16;
+  tile::MatrixUnit matrix;
 };
-constexpr Chip kChips[] = {
-    {"gfx90a", 64, 64, 512, false},  {"gfx942", 64, 64, 512, false},
-    {"gfx950", 64, 160, 512, true},  {"gfx1100", 32, 64, 256, false},
-    {"gfx1201", 32, 64, 256, false},
+constexpr HipChip kChips[] = {
+    {"gfx90a", 64, 64, 512, false, tile::MatrixUnit::MfmaGfx90a},
+    {"gfx942", 64, 64, 512, false, tile::MatrixUnit::MfmaGfx942},
+    {"gfx950", 64, 160, 512, true, tile::MatrixUnit::MfmaGfx950},
+    {"gfx1100", 32, 64, 256, false, tile::MatrixUnit::WmmaGfx11},
+    {"gfx1201", 32, 64, 256, false, tile::MatrixUnit::WmmaGfx12},
 };
 
 class AmdgpuTarget : public Target {
@@ -41,38 +44,26 @@ public:
 
   SmallVector<llvm::StringRef> getChips() const override {
     return llvm::map_to_vector(
-        kChips, [](const Chip &chip) -> llvm::StringRef { return chip.name; });
+        kChips,
+        [](const HipChip &chip) -> llvm::StringRef { return chip.name; });
   }
 
-  DictionaryAttr describe(MLIRContext &context,
-                          llvm::StringRef name) const override {
-    const Chip *chip = llvm::find_if(
-        kChips, [&](const Chip &chip) { return chip.name == name; });
+  tile::TargetAttr describe(MLIRContext &context,
+                            llvm::StringRef name) const override {
+    const HipChip *chip = llvm::find_if(
+        kChips, [&](const HipChip &chip) { return chip.name == name; });
     if (chip == std::end(kChips))
       return {};
-    Builder b(&context);
-    auto number = [&](llvm::StringRef fact, int32_t value) {
-      return b.getNamedAttr(fact, b.getI32IntegerAttr(value));
-    };
-    auto has = [&](llvm::StringRef fact) {
-      return b.getNamedAttr(fact, b.getUnitAttr());
-    };
-    SmallVector<NamedAttribute> facts = {
-        b.getNamedAttr("name", b.getStringAttr("hip")),
-        b.getNamedAttr("chip", b.getStringAttr(chip->name)),
-        number("warp_size", chip->warpSize),
-        number("max_threads", 1024),
-        number("shared_bytes", chip->sharedKiB * 1024),
-        number("registers", chip->registers),
-        number("vector_bytes", 16),
-        has("fma"),
-        has("f16"),
-        // v_exp_f32, v_log_f32, v_rsq_f32 and division by v_rcp_f32.
-        has("approximate"),
-    };
+    // v_exp_f32, v_log_f32, v_rsq_f32 and division by v_rcp_f32.
+    tile::Units units =
+        tile::Units::Fma | tile::Units::Approximate | tile::Units::F16;
     if (chip->bf16)
-      facts.push_back(has("bf16"));
-    return b.getDictionaryAttr(facts);
+      units = units | tile::Units::Bf16;
+    return tile::TargetAttr::get(
+        &context, getName(), chip->name, chip->warpSize, /*max_threads=*/1024,
+        /*shared_bytes=*/chip->sharedKiB * 1024, chip->registers,
+        /*vector_bytes=*/16, /*capability=*/0, /*ptx_version=*/0, units,
+        chip->matrix);
   }
 
   void registerDialects(DialectRegistry &registry) const override {

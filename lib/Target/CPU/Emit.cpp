@@ -107,20 +107,19 @@ static LogicalResult checkSymbols(ModuleOp module, llvm::StringRef entry,
 }
 
 FailureOr<Artifact> cpu::emitObject(ModuleOp module, bool wantsStages) {
-  auto target = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
+  auto target = tile::TargetAttr::of(module);
   auto entry = module->getAttrOfType<StringAttr>("tile.entry");
   if (!target || !entry)
     return module.emitError("module needs the attributes 'tile.target' and "
                             "'tile.entry' to be emitted");
-  llvm::StringRef chip = target.getAs<StringAttr>("chip").getValue();
+  llvm::StringRef chip = target.getChip();
 
   FailureOr<std::unique_ptr<CodeGen>> codegen =
       CodeGen::create(module, entry.getValue(), machineOf(chip));
   if (failed(codegen))
     return failure();
   llvm::Module &llvmModule = (*codegen)->getModule();
-  std::string width =
-      std::to_string(8 * target.getAs<IntegerAttr>("vector_bytes").getInt());
+  std::string width = std::to_string(8 * target.getVectorBytes());
   for (llvm::Function &function : llvmModule) {
     if (function.isDeclaration())
       continue;

@@ -86,8 +86,8 @@ public:
     return kFeatures;
   }
 
-  DictionaryAttr describe(MLIRContext &context,
-                          llvm::StringRef chip) const override {
+  tile::TargetAttr describe(MLIRContext &context,
+                            llvm::StringRef chip) const override {
     std::string full = chip.str();
     if (chip.empty())
       full = cpu::hostChip();
@@ -105,26 +105,22 @@ public:
       return llvm::is_contained(ArrayRef(parts).drop_front(), feature);
     };
     int32_t vectorBytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
-    Builder b(&context);
-    SmallVector<NamedAttribute> facts = {
-        b.getNamedAttr("select_min_max", b.getUnitAttr()),
-        b.getNamedAttr("name", b.getStringAttr("cpu")),
-        b.getNamedAttr("chip", b.getStringAttr(chip)),
-        b.getNamedAttr("vector_bytes", b.getI32IntegerAttr(vectorBytes))};
-    if (has("fma"))
-      facts.push_back(b.getNamedAttr("fma", b.getUnitAttr()));
-    if (has("f16c"))
-      facts.push_back(b.getNamedAttr("f16", b.getUnitAttr()));
-    // Matrix products of narrow elements.
-    if (has("amx-tile") && has("amx-bf16"))
-      facts.push_back(b.getNamedAttr("tile_bf16", b.getUnitAttr()));
-    if (has("amx-tile") && has("amx-int8"))
-      facts.push_back(b.getNamedAttr("tile_int8", b.getUnitAttr()));
-    if (has("avx512vl") && has("avx512bf16"))
-      facts.push_back(b.getNamedAttr("vector_bf16", b.getUnitAttr()));
-    if (has("avx512vl") && has("avx512vnni"))
-      facts.push_back(b.getNamedAttr("vector_int8", b.getUnitAttr()));
-    return b.getDictionaryAttr(facts);
+    tile::Units units = tile::Units::SelectMinMax;
+    auto add = [&](tile::Units unit, bool isThere) {
+      if (isThere)
+        units = units | unit;
+    };
+    bool hasTiles = has("amx-tile"), hasVectors = has("avx512vl");
+    add(tile::Units::Fma, has("fma"));
+    add(tile::Units::F16, has("f16c"));
+    add(tile::Units::TileBf16, hasTiles && has("amx-bf16"));
+    add(tile::Units::TileInt8, hasTiles && has("amx-int8"));
+    add(tile::Units::VectorBf16, hasVectors && has("avx512bf16"));
+    add(tile::Units::VectorInt8, hasVectors && has("avx512vnni"));
+    return tile::TargetAttr::get(
+        &context, getName(), chip, /*warp_size=*/0, /*max_threads=*/0,
+        /*shared_bytes=*/0, /*registers=*/0, vectorBytes, /*capability=*/0,
+        /*ptx_version=*/0, units, tile::MatrixUnit::None);
   }
 
   void registerDialects(DialectRegistry &) const override {}

@@ -36,16 +36,15 @@ static void initialize() {
 
 static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
                                                      const Artifact &artifact) {
-  auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
-  auto version = facts.getAs<IntegerAttr>("ptx_version");
-  if (!version)
+  int32_t version = tile::TargetAttr::of(module).getPtxVersion();
+  if (version == 0)
     return module.emitError("'")
            << kTargetAttr << "' needs a 'ptx_version' to be emitted as PTX";
   initialize();
   CodeGen::Machine machine;
   machine.triple = "nvptx64-nvidia-cuda";
   machine.cpu = artifact.chip;
-  machine.features = "+ptx" + std::to_string(version.getInt());
+  machine.features = "+ptx" + std::to_string(version);
   FailureOr<std::unique_ptr<CodeGen>> codegen =
       CodeGen::create(module, artifact.entry, machine);
   if (failed(codegen))

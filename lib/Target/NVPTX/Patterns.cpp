@@ -9,7 +9,7 @@
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
-#include "terrazzo/Dialect/Simt/IR/Simt.h"
+#include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 #include "terrazzo/Target/Gpu.h"
 #include "terrazzo/Target/NVPTX/Target.h"
 #include "terrazzo/Target/Target.h"
@@ -518,9 +518,111 @@ struct LowerShuffleIndex : OpRewritePattern<simt::ShuffleIndexOp> {
   }
 };
 
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Matrix units
+//===----------------------------------------------------------------------===//
+
+/// What PTX calls an operand's type.
+static llvm::StringRef mmaType(Type type, bool isUnsigned) {
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isTF32())
+    return "tf32";
+  if (isa<Float8E4M3FNType>(type))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "e5m2";
+  if (type.isInteger(8))
+    return isUnsigned ? "u8" : "s8";
+  return type.isF32() ? "f32" : "s32";
+}
+
+namespace {
+
+/// mma.sync. All of its operands are words; those of a float accumulator are in
+/// float registers.
+struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
+  LowerMma(MLIRContext *context, tile::MatrixUnit unit)
+      : OpRewritePattern(context), unit(unit) {}
+  tile::MatrixUnit unit;
+
+  LogicalResult matchAndRewrite(simt::ThreadMmaOp op,
+                                PatternRewriter &rewriter) const override {
+    simt::InstructionAttr instruction = op.getInstruction();
+    if (!simt::hasInstruction(unit, instruction))
+      return op.emitOpError("is no instruction of the matrix unit '")
+             << tile::stringifyMatrixUnit(unit) << "'";
+    Location loc = op.getLoc();
+    bool isFloat = instruction.getAcc().isF32();
+    std::string text, constraints;
+    SmallVector<Value> operands;
+    unsigned count = 0;
+    auto list = [&](size_t size) {
+      std::string names = "{";
+      for (size_t i = 0; i < size; ++i)
+        names += (i ? ", $" : "$") + std::to_string(count++);
+      return names + "}";
+    };
+    Type accType =
+        isFloat ? Type(rewriter.getF32Type()) : rewriter.getI32Type();
+    SmallVector<Value> acc = splitIntoWords(rewriter, loc, op.getAcc());
+    std::string result = list(acc.size());
+    for (size_t i = 0; i < acc.size(); ++i)
+      constraints += i ? isFloat ? ",=f" : ",=r" : isFloat ? "=f" : "=r";
+    auto factor = [&](Value value) {
+      SmallVector<Value> words = splitIntoWords(rewriter, loc, value);
+      operands.append(words);
+      for (size_t i = 0; i < words.size(); ++i)
+        constraints += ",r";
+      return list(words.size());
+    };
+    std::string lhs = factor(op.getLhs()), rhs = factor(op.getRhs());
+    std::string sum = list(acc.size());
+    for (Value word : acc) {
+      operands.push_back(
+          rewriter.createOrFold<LLVM::BitcastOp>(loc, accType, word));
+      constraints += isFloat ? ",f" : ",r";
+    }
+    auto type = [&](Type each) {
+      return "." + mmaType(each, op.getIsUnsigned()).str();
+    };
+    text = "mma.sync.aligned.m" + std::to_string(instruction.getM()) + "n" +
+           std::to_string(instruction.getN()) + "k" +
+           std::to_string(instruction.getK()) + ".row.col" +
+           type(instruction.getAcc()) + type(instruction.getLhs()) +
+           type(instruction.getRhs()) + type(instruction.getAcc()) + " " +
+           result + ", " + lhs + ", " + rhs + ", " + sum + ";";
+    auto results = LLVM::LLVMStructType::getLiteral(
+        rewriter.getContext(), SmallVector<Type>(acc.size(), accType));
+    // It waits for all lanes, so it has to stay where they are together.
+    Value parts = LLVM::InlineAsmOp::create(
+                      rewriter, loc, TypeRange(results), operands, text,
+                      constraints, /*has_side_effects=*/true,
+                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                      LLVM::AsmDialectAttr(), ArrayAttr())
+                      .getResult(0);
+    SmallVector<Value> words;
+    for (size_t i = 0; i < acc.size(); ++i)
+      words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
+          loc, rewriter.getI32Type(),
+          LLVM::ExtractValueOp::create(rewriter, loc, parts,
+                                       static_cast<int64_t>(i))));
+    rewriter.replaceOp(op, fromWords(rewriter, loc, words, op.getType()));
+    return success();
+  }
+};
+
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+namespace {
 
 class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
   void runOnOperation() override {
@@ -531,8 +633,6 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
     int64_t threads = block->threads();
     device::declareShared(module);
 
-    auto facts = module->getAttrOfType<DictionaryAttr>(kTargetAttr);
-    auto capability = facts.getAs<IntegerAttr>("compute_capability");
     RewritePatternSet patterns(&getContext());
     device::populateThreadPatterns(patterns, {"block", "device", ""});
     patterns.add<LowerLoad, LowerStore, LowerAtomicCAS, LowerBarrier,
@@ -542,13 +642,15 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
                  LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp,
                            NVVM::GridDimYOp, NVVM::GridDimZOp>>(&getContext());
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
+    patterns.add<LowerMma>(&getContext(),
+                           tile::TargetAttr::of(module).getMatrix());
     device::populateApproximatePatterns(
         patterns,
         {"ex2.approx.ftz.f32", "lg2.approx.ftz.f32", "rsqrt.approx.ftz.f32",
          "div.full.f32"},
         emitInstruction);
     patterns.add<LowerAtomicRMW>(&getContext(),
-                                 capability ? capability.getInt() : 0);
+                                 tile::TargetAttr::of(module).getCapability());
     walkAndApplyPatterns(module, std::move(patterns));
     if (failed(device::checkAllConverted(module)))
       signalPassFailure();

@@ -23,16 +23,22 @@ namespace {
 /// CUDA C++ Programming Guide, "Compute Capabilities"; shared memory is the
 /// most that one block may opt in to. The PTX version is the oldest one that
 /// knows the chip (PTX ISA, "Release Notes"), so that old drivers take the
-/// code, but at least 7.4, which brought eviction priorities.
-struct Chip {
+/// code, but at least 7.4, which brought eviction priorities, and 8.4 where
+/// 8-bit floats are multiplied.
+struct CudaChip {
   llvm::StringLiteral name;
   int32_t capability, ptxVersion, sharedKiB;
+  tile::MatrixUnit matrix;
 };
-constexpr Chip kChips[] = {
-    {"sm_80", 80, 74, 163},    {"sm_86", 86, 74, 99},
-    {"sm_89", 89, 78, 99},     {"sm_90", 90, 78, 227},
-    {"sm_90a", 90, 80, 227},   {"sm_100", 100, 86, 227},
-    {"sm_100a", 100, 86, 227}, {"sm_120", 120, 87, 99},
+constexpr CudaChip kChips[] = {
+    {"sm_80", 80, 74, 163, tile::MatrixUnit::MmaSm80},
+    {"sm_86", 86, 74, 99, tile::MatrixUnit::MmaSm80},
+    {"sm_89", 89, 84, 99, tile::MatrixUnit::MmaSm89},
+    {"sm_90", 90, 84, 227, tile::MatrixUnit::MmaSm89},
+    {"sm_90a", 90, 84, 227, tile::MatrixUnit::WgmmaSm90},
+    {"sm_100", 100, 86, 227, tile::MatrixUnit::MmaSm89},
+    {"sm_100a", 100, 86, 227, tile::MatrixUnit::MmaSm89},
+    {"sm_120", 120, 87, 99, tile::MatrixUnit::MmaSm89},
 };
 
 class NvptxTarget : public Target {
@@ -41,39 +47,24 @@ public:
 
   SmallVector<llvm::StringRef> getChips() const override {
     return llvm::map_to_vector(
-        kChips, [](const Chip &chip) -> llvm::StringRef { return chip.name; });
+        kChips,
+        [](const CudaChip &chip) -> llvm::StringRef { return chip.name; });
   }
 
-  DictionaryAttr describe(MLIRContext &context,
-                          llvm::StringRef name) const override {
-    const Chip *chip = llvm::find_if(
-        kChips, [&](const Chip &chip) { return chip.name == name; });
+  tile::TargetAttr describe(MLIRContext &context,
+                            llvm::StringRef name) const override {
+    const CudaChip *chip = llvm::find_if(
+        kChips, [&](const CudaChip &chip) { return chip.name == name; });
     if (chip == std::end(kChips))
       return {};
-    Builder b(&context);
-    auto number = [&](llvm::StringRef fact, int32_t value) {
-      return b.getNamedAttr(fact, b.getI32IntegerAttr(value));
-    };
-    auto has = [&](llvm::StringRef fact) {
-      return b.getNamedAttr(fact, b.getUnitAttr());
-    };
-    return b.getDictionaryAttr({
-        b.getNamedAttr("name", b.getStringAttr("cuda")),
-        b.getNamedAttr("chip", b.getStringAttr(chip->name)),
-        number("compute_capability", chip->capability),
-        number("ptx_version", chip->ptxVersion),
-        number("warp_size", 32),
-        number("max_threads", 1024),
-        number("shared_bytes", chip->sharedKiB * 1024),
-        number("registers", 255),
-        number("vector_bytes", 16),
-        has("fma"),
-        // ex2, lg2, rsqrt and div.full.
-        has("approximate"),
-        has("f16"),
-        // cvt.rn.bf16.f32 came with sm_80.
-        has("bf16"),
-    });
+    // ex2, lg2, rsqrt and div.full; cvt.rn.bf16.f32 came with sm_80.
+    constexpr tile::Units kUnits = tile::Units::Fma | tile::Units::Approximate |
+                                   tile::Units::F16 | tile::Units::Bf16;
+    return tile::TargetAttr::get(
+        &context, getName(), chip->name, /*warp_size=*/32, /*max_threads=*/1024,
+        /*shared_bytes=*/chip->sharedKiB * 1024, /*registers=*/255,
+        /*vector_bytes=*/16, chip->capability, chip->ptxVersion, kUnits,
+        chip->matrix);
   }
 
   void registerDialects(DialectRegistry &registry) const override {

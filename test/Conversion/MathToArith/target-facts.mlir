@@ -1,7 +1,7 @@
 // RUN: tz-opt %s --split-input-file --tz-expand-math | FileCheck %s
 
 // The facts of `tile.target` decide: this chip converts bf16 itself but has no F16C.
-module attributes {tile.target = {name = "cpu", bf16}} {
+module attributes {tile.target = #tile.target<name = "cpu", units = bf16>} {
   // CHECK-LABEL: @f16_in_code
   // CHECK-NOT:     arith.extf
   // CHECK:         return
@@ -21,7 +21,7 @@ module attributes {tile.target = {name = "cpu", bf16}} {
 // -----
 
 // Beside f16 a maximum is made of comparisons: the second where the first is NaN, the first where the second is.
-module attributes {tile.target = {name = "cpu", f16, select_min_max}} {
+module attributes {tile.target = #tile.target<name = "cpu", units = f16|select_min_max>} {
   // CHECK-LABEL: @beside_halves
   // CHECK-SAME: (%[[H:.*]]: vector<4xf16>, %[[Y:.*]]: vector<4xf32>)
   // CHECK: %[[X:.*]] = arith.extf %[[H]]
@@ -40,7 +40,7 @@ module attributes {tile.target = {name = "cpu", f16, select_min_max}} {
 // -----
 
 // Where there is no f16 it stays an instruction.
-module attributes {tile.target = {name = "cpu", f16, select_min_max}} {
+module attributes {tile.target = #tile.target<name = "cpu", units = f16|select_min_max>} {
   // CHECK-LABEL: @without_halves
   // CHECK-NEXT: arith.minnumf
   func.func @without_halves(%x: f32, %y: f32) -> f32 {

@@ -2,7 +2,7 @@
 
 #two = #simt.layout<register = [[1], [0]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // A tile is carried as one scalar for each register that is no copy.
 // CHECK-LABEL: func.func @loop(

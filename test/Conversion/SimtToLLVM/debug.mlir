@@ -2,7 +2,7 @@
 
 #list = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [0]], warp = [[0]], dims = [32]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // The table of lines is for whoever reads the messages.
 // CHECK:         tile.lines =

@@ -3,7 +3,7 @@
 #two = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
 #copies = #simt.layout<register = [[0], [1]], lane = [[2], [4], [8], [0], [0]], warp = [], dims = [16]>
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // Pointers are in global memory, an i1 is a byte.
 // CHECK-LABEL: func.func @arguments(

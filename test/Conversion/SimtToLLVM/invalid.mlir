@@ -1,6 +1,6 @@
 // RUN: tz-opt %s --tz-simt-to-llvm --split-input-file --verify-diagnostics
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @no_layout() attributes {tile.kernel} {
   // expected-error @+1 {{'tile.arange' op expected tiles with a layout, found 'tensor<64xi32>'}}
   %at = tile.arange 0 to 64 : tensor<64xi32>
@@ -11,7 +11,7 @@ func.func @no_layout() attributes {tile.kernel} {
 // -----
 
 #wide = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16], [32]], warp = [], dims = [64]>
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @other_warp_size() attributes {tile.kernel} {
   // expected-error @+1 {{'tile.arange' op expected a layout for 1 warps of 32 lanes, found}}
   %at = tile.arange 0 to 64 : tensor<64xi32, #wide>
@@ -23,7 +23,7 @@ func.func @other_warp_size() attributes {tile.kernel} {
 
 #one = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0]], dims = [64]>
 #two = #simt.layout<register = [], lane = [[2], [4], [8], [16], [32]], warp = [[1]], dims = [64]>
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @across_warps(%y: i32) attributes {tile.kernel} {
   %at = tile.splat %y : i32 -> tensor<64xi32, #two>
   // expected-error @+1 {{'simt.convert_layout' op expected a conversion within warps, found}}
@@ -35,7 +35,7 @@ func.func @across_warps(%y: i32) attributes {tile.kernel} {
 // -----
 
 #two = #simt.layout<register = [], lane = [[2], [4], [8], [16], [32]], warp = [[1]], dims = [64]>
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @reduce_across_warps(%y: i32) attributes {tile.kernel} {
   %at = tile.splat %y : i32 -> tensor<64xi32, #two>
   // expected-error @+1 {{'tile.reduce' op expected the axis within a warp, found it across warps}}
@@ -51,7 +51,7 @@ func.func @reduce_across_warps(%y: i32) attributes {tile.kernel} {
 // -----
 
 #two = #simt.layout<register = [], lane = [[2], [4], [8], [16], [32]], warp = [[1]], dims = [64]>
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @scan_across_warps(%y: i32) attributes {tile.kernel} {
   %at = tile.splat %y : i32 -> tensor<64xi32, #two>
   // expected-error @+1 {{'tile.scan' op expected the axis within a warp, found it across warps}}
@@ -68,7 +68,7 @@ func.func @scan_across_warps(%y: i32) attributes {tile.kernel} {
 
 #one = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
 #turned = #simt.layout<register = [[2]], lane = [[1], [4], [8], [16], [32]], warp = [], dims = [64]>
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @two_layouts(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   %at = tile.arange 0 to 64 : tensor<64xi32, #one>
   %xs = tile.splat %x : !tile.ptr<i32> -> tensor<64x!tile.ptr<i32>, #turned>
@@ -82,7 +82,7 @@ func.func @two_layouts(%x: !tile.ptr<i32>) attributes {tile.kernel} {
 
 #row = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [], dims = [4, 16]>
 #column = #simt.layout<register = [[1, 0]], lane = [[2, 0], [4, 0], [8, 0], [0, 2], [0, 1]], warp = [], dims = [16, 4]>
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @transpose(%y: i32) attributes {tile.kernel} {
   %t = tile.splat %y : i32 -> tensor<4x16xi32, #row>
   // expected-error @+1 {{'tile.transpose' op expected layouts in which each thread already holds its elements}}
@@ -93,7 +93,7 @@ func.func @transpose(%y: i32) attributes {tile.kernel} {
 
 // -----
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @no_offset(%x: !tile.ptr<i32>, %y: i32) attributes {tile.kernel} {
   %b = simt.alloc 16
   // expected-error @+1 {{'simt.local_store' op expected a buffer with an offset: tz-allocate-shared has to run before}}
@@ -104,7 +104,7 @@ func.func @no_offset(%x: !tile.ptr<i32>, %y: i32) attributes {tile.kernel} {
 
 // -----
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @scalar_atomic(%x: !tile.ptr<i32>, %y: i32) attributes {tile.kernel} {
   // expected-error @+1 {{'tile.atomic_rmw' op expected the result of a scalar's atomic, which one thread has, to go through shared memory}}
   %r = tile.atomic_rmw add, %x, %y : !tile.ptr<i32>, i32 -> i32
@@ -116,7 +116,7 @@ func.func @scalar_atomic(%x: !tile.ptr<i32>, %y: i32) attributes {tile.kernel} {
 // -----
 
 #one = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 func.func @flip(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   %at = tile.arange 0 to 64 : tensor<64xi32, #one>
   // expected-error @+1 {{'tile.flip' op has no form for one thread: it should have been decomposed before this pass}}

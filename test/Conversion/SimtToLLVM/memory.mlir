@@ -5,7 +5,7 @@
 #w32 = #simt.layout<register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128]], dims = [256]>
 #padded = #simt.layout<register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0]], dims = [128]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // CHECK-LABEL: func.func @warp32(
 // CHECK-DAG:     %[[MASK:.*]] = arith.constant 31 : i32
@@ -64,7 +64,7 @@ func.func @scalars(%x: !tile.ptr<f32>) attributes {tile.kernel} {
 
 #w64 = #simt.layout<register = [[1], [2]], lane = [[4], [8], [16], [32], [64], [128]], warp = [[256]], dims = [512]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 64 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 64>} {
 
 // CHECK-LABEL: func.func @warp64(
 // CHECK-DAG:     %[[MASK:.*]] = arith.constant 63 : i32
@@ -89,7 +89,7 @@ func.func @warp64(%x: !tile.ptr<f32>, %n: i32, %o: f32) attributes {tile.kernel}
 // is. A store or an atomic update of nothing is none.
 #one = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [], dims = [64]>
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // CHECK-LABEL: func.func @constant_masks(
 // CHECK-SAME:    %{{.*}}: !llvm.ptr<1>, %[[Y:.*]]: !llvm.ptr<1>, %[[OTHER:.*]]: f16

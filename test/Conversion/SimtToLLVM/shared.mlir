@@ -6,7 +6,7 @@
 #top = #simt.layout<register = [[2, 0], [4, 0]], lane = [[1, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warp = [[0, 0]], dims = [8, 16]>
 #list = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
 
-module attributes {simt.shared_bytes = 4096 : i64, tile.num_warps = 2 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {simt.shared_bytes = 4096 : i64, tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // Registers side by side in memory are one access; only one of two warps with the same data writes.
 // CHECK-LABEL: func.func @transpose(

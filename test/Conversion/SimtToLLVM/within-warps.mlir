@@ -9,7 +9,7 @@
 #inner = #simt.layout<register = [[0, 1], [0, 2]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [], dims = [32, 4]>
 #outer = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [], dims = [32]>
 
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
 
 // Two steps in registers, five across lanes.
 // CHECK-LABEL: func.func @sum(

@@ -3,7 +3,7 @@
 
 // Sixteen bytes a lane, lanes side by side, then warps; what is left of the row goes to further registers.
 // CHECK: #[[$ROW:.+]] = #simt.layout<register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]], dims = [1024]>
-module attributes {tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @copy
   func.func @copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32})
       attributes {tile.kernel} {
@@ -25,7 +25,7 @@ module attributes {tile.target = {warp_size = 32 : i32}} {
 
 // A wave of 64 lanes has one more lane bit.
 // CHECK: #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}4], [8], [16], [32], [64], [128]], warp = {{\[\[}}256], [512]], dims = [1024]>
-module attributes {tile.target = {warp_size = 64 : i32}} {
+module attributes {tile.target = #tile.target<warp_size = 64>} {
   func.func @wave64(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}) attributes {tile.kernel} {
     %i = tile.arange 0 to 1024 : tensor<1024xi32>
     %px = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
@@ -39,7 +39,7 @@ module attributes {tile.target = {warp_size = 64 : i32}} {
 // -----
 
 // An index used by two tiles of different layouts is computed twice rather than moved; a transposed copy moves the data, once.
-module attributes {tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @transpose
   func.func @transpose(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32})
       attributes {tile.kernel} {
@@ -69,7 +69,7 @@ module attributes {tile.target = {warp_size = 32 : i32}} {
 // -----
 
 // What a loop carries has one layout, that of the load whose address it is.
-module attributes {tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @carried
   func.func @carried(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) attributes {tile.kernel} {
     %c0 = arith.constant 0 : i32
@@ -98,7 +98,7 @@ module attributes {tile.target = {warp_size = 32 : i32}} {
 
 // Values of eight bytes and a mask that was read as bytes would each like a layout of their own; counting takes one for
 // both.
-module attributes {tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @histogram
   func.func @histogram(%x: !tile.ptr<i64> {tile.divisibility = 16 : i32}, %m: !tile.ptr<i8> {tile.divisibility = 16 : i32},
                        %y: !tile.ptr<i32>) attributes {tile.kernel} {

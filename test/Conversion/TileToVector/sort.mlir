@@ -17,7 +17,7 @@
 // CHECK-COUNT-8:     vector.shuffle
 // CHECK-NOT:       vector.shuffle
 // CHECK:         return
-module attributes {tile.target = {name = "cpu", vector_bytes = 32 : i32}} {
+module attributes {tile.target = #tile.target<name = "cpu", vector_bytes = 32>} {
   func.func @along(%p: !tile.ptr<f32>) attributes {tile.kernel} {
     %at = tile.arange 0 to 4096 : tensor<4096xi32>
     %ps = tile.splat %p : !tile.ptr<f32> -> tensor<4096x!tile.ptr<f32>>
@@ -42,7 +42,7 @@ module attributes {tile.target = {name = "cpu", vector_bytes = 32 : i32}} {
 // CHECK:         arith.cmpi sgt, %[[LOW]], %[[HIGH]]
 // CHECK-NOT:     vector.shuffle
 // CHECK:         return
-module attributes {tile.target = {name = "cpu", vector_bytes = 32 : i32}} {
+module attributes {tile.target = #tile.target<name = "cpu", vector_bytes = 32>} {
   func.func @across(%p: !tile.ptr<i32>) attributes {tile.kernel} {
     %r = tile.arange 0 to 6 : tensor<6xi32>
     %c = tile.arange 0 to 16 : tensor<16xi32>

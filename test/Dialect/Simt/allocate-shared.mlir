@@ -33,7 +33,7 @@ module {
 #l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
 
 // What does not fit is an error at the largest of the buffers that are there together.
-module attributes {tile.target = {shared_bytes = 4096 : i32}} {
+module attributes {tile.target = #tile.target<shared_bytes = 4096>} {
   func.func @toomuch() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<64xf32, #l>
     %early = simt.alloc 10000

@@ -10,7 +10,7 @@
 // CHECK-DAG: #[[$ROW:.+]] = #simt.layout<register = {{\[\[}}0, 1]],
 // CHECK-DAG: #[[$COLUMN:.+]] = #simt.layout<register = {{\[\[}}1, 0]],
 // CHECK-DAG: #[[$WARPS:.+]] = #simt.layout<register = [], lane = {{\[\[}}1, 0],
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @convert
   func.func @convert(%x: !tile.ptr<f32>) attributes {tile.kernel} {
     %v = arith.constant dense<1.0> : tensor<8x8xf32, #row>
@@ -40,7 +40,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 // CHECK-DAG: #[[$PART:.+]] = #simt.layout<register = [], lane = {{\[\[}}0], [0], [0], [0], [0]], warp = {{\[\[}}1], [2]], dims = [4]>
 // CHECK-DAG: #[[$ALL:.+]] = #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}0], [0], [0], [0], [0]], warp = {{\[\[}}0], [0]], dims = [4]>
 // CHECK-DAG: #[[$OWN:.+]] = #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}0], [0]], dims = [128]>
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @reduce
   func.func @reduce() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<96xf32, #v>
@@ -72,7 +72,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 // In strict mode the order of a sum is that of the elements, too.
 #v = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], dims = [128]>
 
-module attributes {tile.num_warps = 4 : i32, tile.strict, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.strict, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @strict
   // CHECK-NOT: simt.warp_reduce
   func.func @strict() attributes {tile.kernel} {
@@ -91,7 +91,7 @@ module attributes {tile.num_warps = 4 : i32, tile.strict, tile.target = {warp_si
 // What lies in one warp stays as it is. With waves of 64 lanes that is twice as much.
 #wave = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16], [32]], warp = [[0]], dims = [64]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 64 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 64>} {
   // CHECK-LABEL: func.func @no_memory_in_a_wave
   // CHECK-NOT: simt.alloc
   // CHECK: tile.reduce
@@ -122,7 +122,7 @@ module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 64 : i32
 
 // CHECK-DAG: #[[$V:.+]] = #simt.layout<register = [], lane = {{\[\[}}1], [2], [4], [8], [16], [32]], warp = {{\[\[}}64]], dims = [128]>
 // CHECK-DAG: #[[$OWN:.+]] = #simt.layout<register = {{\[\[}}1]], lane = {{\[\[}}2], [4], [8], [16], [32], [64]], warp = {{\[\[}}0]], dims = [128]>
-module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 64 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 64>} {
   // CHECK-LABEL: func.func @scan
   func.func @scan() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<128xf32, #v>
@@ -145,7 +145,7 @@ module attributes {tile.num_warps = 2 : i32, tile.target = {warp_size = 64 : i32
 #row = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]], dims = [8, 8]>
 #h = #simt.layout<register = [], lane = [[1], [2], [4], [0], [0]], warp = [[0], [0]], dims = [8]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @recurrence
   func.func @recurrence() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<8x8xf32, #row>
@@ -202,7 +202,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 #half = #simt.layout<register = [], lane = [[1], [2], [0], [0], [0]], warp = [[0], [0]], dims = [4]>
 #flat = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [0]], dims = [64]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @views
   // CHECK-SAME: %[[I:.*]]: i32, %[[J:.*]]: i32
   func.func @views(%i: i32, %j: i32) attributes {tile.kernel} {
@@ -271,7 +271,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 // A product: both factors lie in memory with k outermost, rows apart.
 #a = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], dims = [16, 16]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @dot
   func.func @dot() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<16x16xf16, #a>
@@ -292,7 +292,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 // One thread of those that hold an element does an atomic; who needs what it read gets it through memory. Unused, it goes nowhere.
 #w = #simt.layout<register = [], lane = [[1], [2], [4], [0], [0]], warp = [[0], [0]], dims = [8]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @atomics
   func.func @atomics(%p: !tile.ptr<i32>, %v: i32) attributes {tile.kernel} {
     // CHECK: %[[B:.*]] = simt.alloc 4
@@ -321,7 +321,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 // all leave a loop at one time. Where each thread has elements of its own, and where nobody else writes, nothing is shared.
 #w = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], dims = [128]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @volatile
   func.func @volatile(%p: !tile.ptr<i32>) attributes {tile.kernel} {
     %c0 = arith.constant 0 : i32
@@ -358,7 +358,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 #twice = #simt.layout<register = [[2]], lane = [[1], [4], [8], [16], [32]], warp = [[2], [64]], dims = [128]>
 
 // CHECK: #[[$OWN:.+]] = #simt.layout<register = {{\[\[}}1], [2]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}0], [0]], dims = [128]>
-module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @twice
   func.func @twice() attributes {tile.kernel} {
     %x = arith.constant dense<1.0> : tensor<128xf32, #twice>
@@ -384,7 +384,7 @@ module attributes {tile.num_warps = 4 : i32, tile.target = {warp_size = 32 : i32
 
 // CHECK-DAG: #[[$A:.+]] = #simt.layout<register = {{\[\[}}1]], lane
 // CHECK-DAG: #[[$B:.+]] = #simt.layout<register = {{\[\[}}32]], lane
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 32 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32>} {
   // CHECK-LABEL: func.func @one_layout
   func.func @one_layout() attributes {tile.kernel} {
     %v = arith.constant dense<1> : tensor<64xi32, #a>

@@ -5,7 +5,7 @@
 #a = #simt.layout<register = [[0, 1], [0, 2], [8, 0]], lane = [[1, 0], [2, 0], [4, 0]], warp = [[0, 4]], dims = [16, 8]>
 #b = #simt.layout<register = [[1, 0], [2, 0], [4, 0]], lane = [[0, 1], [0, 2], [0, 4]], warp = [[8, 0]], dims = [16, 8]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 512 : i32, warp_size = 8 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<shared_bytes = 512, warp_size = 8>} {
   // CHECK-LABEL: func.func @no_need
   // CHECK: %[[B:.*]] = simt.alloc 512
   // CHECK-NEXT: simt.local_store %{{.*}}, %[[B]][] base 0 strides [8, 1] : tensor<16x8xf32
@@ -29,7 +29,7 @@ module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 512 :
 #r = #simt.layout<register = [], lane = [[1], [2], [4]], warp = [[0]], dims = [8]>
 #c = #simt.layout<register = [[8], [16], [32], [64]], lane = [[1], [2], [4]], warp = [[0]], dims = [128]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 300 : i32, warp_size = 8 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<shared_bytes = 300, warp_size = 8>} {
   // CHECK-LABEL: func.func @stores_and_load
   // CHECK-SAME: %[[AT:.*]]: i32
   // CHECK: %[[X:.*]] = arith.constant {{.*}} : tensor<16x8xf32
@@ -86,7 +86,7 @@ module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 300 :
 #g = #simt.layout<register = [[4, 0], [8, 0]], lane = [[0, 1], [0, 2], [1, 0]], warp = [[2, 0]], dims = [16, 4]>
 #p = #simt.layout<register = [], lane = [[1, 0], [2, 0], [0, 1]], warp = [[0, 2]], dims = [4, 4]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 140 : i32, warp_size = 8 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<shared_bytes = 140, warp_size = 8>} {
   // CHECK-LABEL: func.func @product
   // CHECK: %[[X:.*]] = arith.constant {{.*}} : tensor<4x16xf16
   // CHECK: %[[Y:.*]] = arith.constant {{.*}} : tensor<16x4xf16
@@ -121,7 +121,7 @@ module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 140 :
 #x = #simt.layout<register = [[1, 0], [2, 0], [4, 0]], lane = [[0, 1], [0, 2], [0, 4]], warp = [[8, 0]], dims = [16, 8]>
 #h = #simt.layout<register = [], lane = [[1], [2], [4]], warp = [[0]], dims = [8]>
 
-module attributes {tile.num_warps = 2 : i32, tile.target = {shared_bytes = 600 : i32, warp_size = 8 : i32}} {
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<shared_bytes = 600, warp_size = 8>} {
   // CHECK-LABEL: func.func @rows
   // CHECK: %[[X:.*]] = arith.constant {{.*}} : tensor<16x8xf32
   // CHECK: %[[H:.*]] = arith.constant {{.*}} : tensor<8xf32

@@ -100,7 +100,7 @@ func.func @no_hoist_unknown_store(%x: !tile.ptr<i32>, %n: i64) attributes {tile.
 // CHECK: tile.load
 // CHECK: tile.reduce
 // CHECK: tile.load
-module attributes {tile.num_warps = 1 : i32, tile.target = {warp_size = 64 : i32}} {
+module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 64>} {
   func.func @no_more_than_fits(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel} {
     %p = tile.splat %x : !tile.ptr<f32> -> tensor<2048x!tile.ptr<f32>, #l>
     %q = tile.splat %y : !tile.ptr<f32> -> tensor<2048x!tile.ptr<f32>, #l>

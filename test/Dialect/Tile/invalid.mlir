@@ -802,13 +802,19 @@ module attributes {tile.num_warps = 4 : i64} {
 
 // -----
 
-// expected-error @below {{'builtin.module' op 'warp_size' must be a power of two (i32) from 1 to 1024, got -32 : i32}}
-module attributes {tile.target = {warp_size = -32 : i32}} {
+// expected-error @below {{'warp_size' must be a power of two from 1 to 1024, got 48}}
+module attributes {tile.target = #tile.target<warp_size = 48>} {
 }
 
 // -----
 
-// expected-error @below {{'builtin.module' op 'tile.target' must be a dictionary, got "cuda"}}
+// expected-error @below {{'shared_bytes' must not be negative, got -1}}
+module attributes {tile.target = #tile.target<shared_bytes = -1>} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'tile.target' must be a #tile.target, got "cuda"}}
 module attributes {tile.target = "cuda"} {
 }
 

@@ -1,7 +1,7 @@
 // RUN: not tz-translate --tz-emit %s 2>&1 | FileCheck %s
 
 // An object that calls what the runtime does not offer would fail only where it is loaded.
-module attributes {tile.entry = "product", tile.target = {name = "cpu", chip = "znver3+avx+fma", vector_bytes = 32 : i32}} {
+module attributes {tile.entry = "product", tile.target = #tile.target<name = "cpu", chip = "znver3+avx+fma", vector_bytes = 32>} {
   llvm.func @fmaxf(f32, f32) -> f32
   llvm.func @floorf(f32) -> f32
   // CHECK-NOT: floorf

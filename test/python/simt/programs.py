@@ -95,8 +95,11 @@ def random_layout(rng, shape, warp_bits=None, warp_size=WARP_SIZE, num_warps=NUM
 class Program:
     """The text of a kernel. Arguments are pointers to the arrays given."""
 
-    def __init__(self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1, shared_bytes=None):
+    def __init__(
+        self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1, shared_bytes=None, matrix=None
+    ):
         self.warp_size, self.num_warps, self.strict, self.limit = warp_size, num_warps, strict, shared_bytes
+        self.matrix = matrix
         self.divisibility = divisibility
         self.lines, self.arguments, self.arrays, self.next, self.shared = [], [], [], 0, 0
 
@@ -185,10 +188,11 @@ class Program:
 
     def text(self):
         strict = ", tile.strict" if self.strict else ""
-        limit = "" if self.limit is None else f", shared_bytes = {self.limit} : i32"
+        limit = "" if self.limit is None else f", shared_bytes = {self.limit}"
+        limit += "" if self.matrix is None else f", matrix = {self.matrix}"
         body = "\n    ".join([*self.lines, "return"])
         return f"""module attributes {{tile.num_warps = {self.num_warps} : i32,
-    tile.target = {{warp_size = {self.warp_size} : i32{limit}}}{strict}}} {{
+    tile.target = #tile.target<warp_size = {self.warp_size}{limit}>{strict}}} {{
   func.func @kernel({", ".join(self.arguments)}) attributes {{tile.kernel}} {{
     {body}
   }}

@@ -349,7 +349,7 @@ def tile_text(fn, warps, monkeypatch, types=None):
 @pytest.mark.parametrize("name", KERNELS_OF_OURS)
 def test_own_kernels(name, warps, monkeypatch):
     text = tile_text(KERNELS_OF_OURS[name], warps, monkeypatch)
-    facts = f"tile.num_warps = {warps} : i32, tile.target = {{warp_size = {64 if warps == 4 else 32} : i32}}"
+    facts = f"tile.num_warps = {warps} : i32, tile.target = #tile.target<warp_size = {64 if warps == 4 else 32}>"
     text, count = re.subn(r"tile\.num_warps = \d+ : i32", facts, text, count=1)
     assert count == 1
     _, tried = check_all(text, *PASSES)

@@ -42,7 +42,7 @@ def _lower(type, step):
         _record, {k: type_from_text(t) for k, t in types.items()}, {"STEP": step}, {},
         {"num_warps": 1, "target": "cuda:90"},
     )  # fmt: skip
-    facts = "tile.num_warps = 1 : i32, tile.target = {warp_size = 2 : i32}"
+    facts = "tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 2>"
     text, count = re.subn(r"tile\.num_warps = \d+ : i32", facts, module.str(), count=1)
     assert count == 1
     done = subprocess.run(

@@ -58,7 +58,7 @@ def lowered(fn, pointer, warps):
     spec = specialization(fn.params, specs)
     options = {"num_warps": warps, "target": "cuda:90"}
     text = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, options).str()
-    facts = f"tile.num_warps = {warps} : i32, tile.target = {{warp_size = {WARP_SIZE} : i32}}"
+    facts = f"tile.num_warps = {warps} : i32, tile.target = #tile.target<warp_size = {WARP_SIZE}>"
     text, count = re.subn(r"tile\.num_warps = \d+ : i32", facts, text, count=1)
     assert count == 1
     passes = [*PASSES, "--tz-insert-barriers", "--tz-check-barriers", "--tz-simt-to-llvm"]

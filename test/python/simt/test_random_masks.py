@@ -36,7 +36,7 @@ def run(kernel, monkeypatch):
     text = tile_text(kernel.compiled(), kernel.num_warps, monkeypatch, types)
     warps = f"tile.num_warps = {kernel.num_warps} : i32"
     assert warps in text
-    text = text.replace(warps, f"{warps}, tile.target = {{warp_size = 32 : i32}}", 1)
+    text = text.replace(warps, f"{warps}, tile.target = #tile.target<warp_size = 32>", 1)
     done = subprocess.run([tz_opt(), "-", *PASSES], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + kernel.source
     machine = Machine(done.stdout, 32, kernel.num_warps, 1 << 16)

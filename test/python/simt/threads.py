@@ -6,11 +6,21 @@ Reads the generic form of the IR. Checked are bounds, alignment, and that all la
 
 import re
 
+import matrix_units
 import ml_dtypes
 import numpy as np
 
 SHARED_BASE = 1 << 40
-FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+FLOATS = {
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 INTEGERS = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
 VALUE = re.compile(r"%[\w#]+")
 
@@ -331,6 +341,8 @@ class Machine:
             return [self.uniform(np.int64(SHARED_BASE))]
         if name == "simt.shuffle_xor":
             return self.shuffle(operands[0], thread % self.warp_size ^ op.number("mask"), active)
+        if name == "simt.thread_mma":
+            return [matrix_units.execute(op, operands, active, self.warp_size)]
         if name == "simt.shuffle_index":
             return self.shuffle(operands[0], operands[1], active)
         if name in ("simt.barrier", "llvm.intr.assume"):

@@ -222,6 +222,14 @@ TEST_F(AxisInfoTest, Remainder) {
   expect({1}, {1}, {1});
   analyse(arguments, body("arith.remui %w, %ns {x} : tensor<64xi32>"));
   expect({16}, {16}, {1});
+  // A program's place is taken not to overflow; with a number of unknown sign
+  // it is none.
+  analyse(arguments, body("arith.remsi %w, %ns {x} : tensor<64xi32>"));
+  expect({16}, {16}, {1});
+  std::string mixed = R"(arith.addi %w, %ns : tensor<64xi32>
+    %q = arith.remsi %r, %ns {x} : tensor<64xi32>)";
+  analyse(arguments, body(mixed));
+  expect({1}, {1}, {1});
   std::string negative = R"(arith.addi %x, %ms : tensor<64xi32>
     %q = arith.remsi %r, %ns {x} : tensor<64xi32>)";
   analyse(arguments, body(negative));

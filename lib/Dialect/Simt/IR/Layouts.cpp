@@ -43,9 +43,9 @@ BlockShape simt::blockShape(ModuleOp module) {
   BlockShape block;
   if (auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
     block.numWarps = static_cast<int32_t>(warps.getInt());
-  if (auto target = module->getAttrOfType<DictionaryAttr>(tile::kTargetAttr))
-    if (auto size = target.getAs<IntegerAttr>(tile::kWarpSizeName))
-      block.warpSize = static_cast<int32_t>(size.getInt());
+  auto target = tile::TargetAttr::of(module);
+  if (target && target.getWarpSize() != 0)
+    block.warpSize = target.getWarpSize();
   return block;
 }
 

@@ -8,11 +8,15 @@
 
 #include "mlir/IR/DialectImplementation.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::simt;
 
 #include "terrazzo/Dialect/Simt/IR/SimtDialect.cpp.inc"
+
+#include "terrazzo/Dialect/Simt/IR/SimtEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "terrazzo/Dialect/Simt/IR/SimtAttrs.cpp.inc"

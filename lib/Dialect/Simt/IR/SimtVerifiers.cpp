@@ -6,7 +6,7 @@
 // test/Dialect/Simt/invalid.mlir has a case of each.
 //===----------------------------------------------------------------------===//
 
-#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 
 using namespace mlir;
 using namespace terrazzo;
@@ -120,6 +120,75 @@ LogicalResult LocalDotOp::verify() {
   if (static_cast<int32_t>(getDepth()) < 1) // local_dot_c5
     return emitOpError("depth must be positive, got ")
            << static_cast<int32_t>(getDepth());
+  return success();
+}
+
+LogicalResult MmaOp::verify() {
+  auto lhs = cast<RankedTensorType>(getLhs().getType()),
+       rhs = cast<RankedTensorType>(getRhs().getType()),
+       acc = cast<RankedTensorType>(getAcc().getType());
+  InstructionAttr unit = getInstruction();
+  auto rank = static_cast<size_t>(acc.getRank());
+  auto agree = [&] {
+    ArrayRef<int64_t> a = lhs.getShape(), b = rhs.getShape(),
+                      c = acc.getShape();
+    return (rank == 2 || rank == 3) && a.size() == rank && b.size() == rank &&
+           a[rank - 1] == b[rank - 2] && a[rank - 2] == c[rank - 2] &&
+           b[rank - 1] == c[rank - 1] &&
+           (rank == 2 || (a[0] == c[0] && b[0] == c[0]));
+  };
+  if (!agree()) // mma_c1
+    return emitOpError("needs factors of [batch,] M x K and K x N for an "
+                       "accumulator of M x N, got ")
+           << lhs << ", " << rhs << " and " << acc;
+  if (lhs.getElementType() != tileElement(unit.getLhs()) ||
+      rhs.getElementType() != tileElement(unit.getRhs()) ||
+      acc.getElementType() != unit.getAcc()) // mma_c2
+    return emitOpError("needs the element types of ")
+           << unit << ", got " << lhs << ", " << rhs << " and " << acc;
+  SmallVector<int32_t> padded = paddedShape(acc.getShape());
+  if (padded[rank - 2] < unit.getM() || padded[rank - 1] < unit.getN() ||
+      lhs.getShape()[rank - 1] % unit.getK() != 0) // mma_c3
+    return emitOpError("needs at least one instruction along M and N and a "
+                       "multiple of its k, got ")
+           << lhs << " and " << rhs << " for " << unit;
+  LayoutAttr layout = getLayout(acc);
+  auto isFactor = [&](RankedTensorType type, layout::MatrixRole role) {
+    LayoutAttr own = getLayout(type);
+    return own &&
+           own.getLayout() ==
+               factorLayout(unit, role, layout.getLayout(), type.getShape());
+  };
+  if (layout ? !isAccumulatorLayout(unit, layout.getLayout()) ||
+                   !isFactor(lhs, layout::MatrixRole::A) ||
+                   !isFactor(rhs, layout::MatrixRole::B)
+             : getLayout(lhs) || getLayout(rhs)) // mma_c4
+    return emitOpError("needs layouts that repeat those of ")
+           << unit << ", got " << lhs << ", " << rhs << " and " << acc;
+  return success();
+}
+
+/// The bits of an integer or a vector of them; 0 of any other type.
+static int64_t wordBits(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  auto word = dyn_cast<IntegerType>(vector ? vector.getElementType() : type);
+  return word ? word.getWidth() * (vector ? vector.getNumElements() : 1) : 0;
+}
+
+LogicalResult ThreadMmaOp::verify() {
+  InstructionAttr unit = getInstruction();
+  auto has = [&](Value value, layout::MatrixRole role, Type element) {
+    int64_t registers = instructionLayout(unit, role).inSize(kRegister);
+    return wordBits(value.getType()) ==
+           registers * 8 * elementBytes(tileElement(element));
+  };
+  if (!has(getLhs(), layout::MatrixRole::A, unit.getLhs()) ||
+      !has(getRhs(), layout::MatrixRole::B, unit.getRhs()) ||
+      !has(getAcc(), layout::MatrixRole::Accumulator, unit.getAcc()))
+    // thread_mma_c1
+    return emitOpError("needs integers with what a lane holds for ")
+           << unit << ", got " << getLhs().getType() << ", "
+           << getRhs().getType() << " and " << getAcc().getType();
   return success();
 }
 

@@ -93,7 +93,8 @@ private:
 
   /// Something that takes long, or that threads wait at.
   static bool isBoundary(Operation &op) {
-    return op.getNumRegions() != 0 || isa<ConvertLayoutOp, tile::DotOp>(op);
+    return op.getNumRegions() != 0 ||
+           isa<ConvertLayoutOp, MmaOp, tile::DotOp>(op);
   }
 
   /// Moves loads, with what their addresses are made of, before the first

@@ -103,7 +103,8 @@ int64_t simt::placeAll(MutableArrayRef<Lifetime> buffers,
 }
 
 std::optional<int64_t> simt::sharedLimit(ModuleOp module) {
-  auto target = module->getAttrOfType<DictionaryAttr>(tile::kTargetAttr);
-  auto most = target ? target.getAs<IntegerAttr>("shared_bytes") : nullptr;
-  return most ? std::optional(most.getInt()) : std::nullopt;
+  auto target = tile::TargetAttr::of(module);
+  if (!target || target.getSharedBytes() == 0)
+    return std::nullopt;
+  return target.getSharedBytes();
 }

@@ -10,11 +10,16 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "terrazzo/Dialect/Tile/IR/Checks.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace terrazzo::tile;
 
 #include "terrazzo/Dialect/Tile/IR/TileDialect.cpp.inc"
 #include "terrazzo/Dialect/Tile/IR/TileEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "terrazzo/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileTypes.cpp.inc"
@@ -23,6 +28,10 @@ using namespace terrazzo::tile;
 #include "terrazzo/Dialect/Tile/IR/TileOps.cpp.inc"
 
 void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "terrazzo/Dialect/Tile/IR/TileAttrs.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "terrazzo/Dialect/Tile/IR/TileTypes.cpp.inc"
@@ -38,32 +47,57 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
-static bool isPowerOf2(Attribute attribute) {
-  auto integer = dyn_cast<IntegerAttr>(attribute);
-  return integer && integer.getType().isSignlessInteger(32) &&
-         integer.getInt() > 0 && integer.getInt() <= kMostThreads &&
-         llvm::isPowerOf2_64(static_cast<uint64_t>(integer.getInt()));
+static bool isThreadCount(int64_t count) {
+  return count > 0 && count <= kMostThreads &&
+         llvm::isPowerOf2_64(static_cast<uint64_t>(count));
 }
 
 /// What passes read of the block that runs a kernel.
 static LogicalResult verifyBlock(Operation *op, NamedAttribute attr) {
-  StringRef name = attr.getName();
-  Attribute value = attr.getValue();
-  if (name == kTargetAttr) {
-    auto facts = dyn_cast<DictionaryAttr>(value);
-    if (!facts)
-      return op->emitOpError()
-             << "'" << name << "' must be a dictionary, got " << value;
-    name = kWarpSizeName;
-    value = facts.get(kWarpSizeName);
-    if (!value)
+  if (attr.getName() == kTargetAttr) {
+    if (isa<TargetAttr>(attr.getValue()))
       return success();
-  }
-  if (!isPowerOf2(value))
     return op->emitOpError()
-           << "'" << name << "' must be a power of two (i32) from 1 to "
-           << kMostThreads << ", got " << value;
+           << "'" << kTargetAttr << "' must be a #tile.target, got "
+           << attr.getValue();
+  }
+  auto integer = dyn_cast<IntegerAttr>(attr.getValue());
+  if (integer && integer.getType().isSignlessInteger(32) &&
+      isThreadCount(integer.getInt()))
+    return success();
+  return op->emitOpError() << "'" << attr.getName().getValue()
+                           << "' must be a power of two (i32) from 1 to "
+                           << kMostThreads << ", got " << attr.getValue();
+}
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 llvm::StringRef name, llvm::StringRef chip,
+                                 int32_t warpSize, int32_t maxThreads,
+                                 int32_t sharedBytes, int32_t registers,
+                                 int32_t vectorBytes, int32_t capability,
+                                 int32_t ptxVersion, Units units,
+                                 MatrixUnit matrix) {
+  for (auto [fact, value] :
+       {std::pair("warp_size", warpSize), std::pair("max_threads", maxThreads),
+        std::pair("shared_bytes", sharedBytes),
+        std::pair("registers", registers),
+        std::pair("vector_bytes", vectorBytes),
+        std::pair("capability", capability),
+        std::pair("ptx_version", ptxVersion)})
+    if (value < 0)
+      return emitError() << "'" << fact << "' must not be negative, got "
+                         << value;
+  if (warpSize != 0 && !isThreadCount(warpSize))
+    return emitError() << "'warp_size' must be a power of two from 1 to "
+                       << kMostThreads << ", got " << warpSize;
   return success();
+}
+
+TargetAttr TargetAttr::of(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>(kTargetAttr))
+      return target;
+  return {};
 }
 
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op,

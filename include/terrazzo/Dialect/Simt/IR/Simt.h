@@ -14,6 +14,8 @@
 
 #include "terrazzo/Dialect/Simt/IR/SimtDialect.h.inc"
 
+#include "terrazzo/Dialect/Simt/IR/SimtEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "terrazzo/Dialect/Simt/IR/SimtAttrs.h.inc"
 

@@ -11,6 +11,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/TensorEncoding.td"
 include "mlir/IR/EnumAttr.td"
 include "terrazzo/Dialect/Simt/IR/SimtDialect.td"
+include "terrazzo/Dialect/Simt/IR/SimtEnums.td"
 
 def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "layout";
@@ -24,6 +25,23 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout", [DeclareAttrInterfaceMetho
   }];
   let parameters = (ins "::terrazzo::layout::LinearLayout":$layout);
   let hasCustomAssemblyFormat = 1;
+}
+
+def Simt_InstructionAttr : AttrDef<Simt_Dialect, "Instruction"> {
+  let mnemonic = "instruction";
+  let summary = "A matrix instruction of a warp: acc + lhs @ rhs of m x k and k x n elements in registers";
+  let description = [{
+    `#simt.instruction<family = mma, m = 16, n = 8, k = 16, lhs = bf16, rhs = bf16, acc = f32>`. `tf32` elements come as
+    f32. MatrixUnits.h has what each chip can execute, and the layouts.
+
+    Verified: the shape is one of the family's, the types are floats with a float accumulator or 8-bit integers with i32.
+  }];
+  let parameters = (ins
+    EnumParameter<Simt_MatrixFamily>:$family,
+    "int32_t":$m, "int32_t":$n, "int32_t":$k,
+    "::mlir::Type":$lhs, "::mlir::Type":$rhs, "::mlir::Type":$acc);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif

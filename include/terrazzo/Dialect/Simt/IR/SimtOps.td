@@ -66,6 +66,28 @@ def Simt_YieldOp : Simt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"Wa
   let assemblyFormat = "$values `:` type($values) attr-dict";
 }
 
+def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + lhs @ rhs by the matrix unit, all in registers";
+  let description = [{
+    As `tile.dot`, by repetitions of one instruction. Which warp computes what is said by the layout of `acc`: the
+    instruction's own, repeated over warps and registers. Those of the factors follow from it: each warp holds what it needs
+    (`MatrixUnits.h`).
+
+    Constraints:
+    * (C1) ranks are equal, 2 or 3; batch extents, M, N and K agree;
+    * (C2) element types are those of the instruction, f32 for `tf32`;
+    * (C3) M and N, padded to powers of two, are no smaller than the instruction, and K is a multiple of its k;
+    * (C4) where tiles have layouts, that of `acc` repeats the instruction's, and those of the factors follow from it.
+  }];
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
+                       UnitAttr:$isUnsigned);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `by` $instruction attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -244,6 +266,24 @@ def Simt_ShuffleIndexOp : Simt_Op<"shuffle_index", [AllTypesMatch<["value", "res
   let arguments = (ins I32:$value, I32:$lane);
   let results = (outs I32:$result);
   let assemblyFormat = "$value `,` $lane attr-dict";
+}
+
+def Simt_ThreadMmaOp : Simt_Op<"thread_mma", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "One matrix instruction; all lanes take part";
+  let description = [{
+    Operands and result are what a lane holds of each by the instruction's layouts, registers in order, as words of 32 bits
+    (of 64 for elements of 64): an integer, or a vector of them. The products are summed in an order that is the
+    instruction's own.
+
+    Constraints:
+    * (C1) each has as many bits as the instruction's layout has registers.
+  }];
+  let arguments = (ins AnyType:$lhs, AnyType:$rhs, AnyType:$acc, Simt_InstructionAttr:$instruction, UnitAttr:$isUnsigned);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc `by` $instruction attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 def Simt_ThreadLoadOp : Simt_Op<"thread_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {

@@ -9,6 +9,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ChooseMatrixUnits : Pass<"tz-choose-matrix-units", "::mlir::ModuleOp"> {
+  let summary = "Gives products the matrix instructions that compute them";
+  let description = [{
+    Expects: tiles without layouts.
+
+    Ensures: each `tile.dot` that the `matrix` unit of `tile.target` can compute exactly, and summed in 32 bits, is a `simt.mma`
+    by one of its instructions; 8-bit floats that the unit does not take are made wider ones first. Others stay: fp64, f32
+    unless `tf32` is asked for, tiles smaller than an instruction, all products where `tile.strict` is set.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::simt::SimtDialect"];
+}
+
 def SimtPrefetch : Pass<"tz-simt-prefetch", "::mlir::ModuleOp"> {
   let summary = "Starts loads early";
   let description = [{

@@ -13,11 +13,9 @@
 namespace terrazzo::tile {
 
 /// Names of the module attributes that say how many warps run a program of the
-/// grid (i32), and for which chip that is (a dictionary of facts).
+/// grid (i32), and for which chip that is (a `#tile.target`).
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
 inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
-/// The entry of the latter for the lanes of a warp.
-inline constexpr llvm::StringLiteral kWarpSizeName = "warp_size";
 
 /// No chip runs more threads of one block.
 inline constexpr int64_t kMostThreads = 1024;

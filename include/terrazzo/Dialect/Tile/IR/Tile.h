@@ -19,6 +19,9 @@
 
 #include "terrazzo/Dialect/Tile/IR/TileEnums.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "terrazzo/Dialect/Tile/IR/TileAttrs.h.inc"
+
 #define GET_TYPEDEF_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileTypes.h.inc"
 

@@ -7,7 +7,9 @@
 #ifndef TERRAZZO_DIALECT_TILE_IR_TILEATTRS
 #define TERRAZZO_DIALECT_TILE_IR_TILEATTRS
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "terrazzo/Dialect/Tile/IR/TileDialect.td"
 
 def Tile_RMWKind : I32EnumAttr<"RMWKind", "what an atomic read-modify-write computes", [
   I32EnumAttrCase<"And", 0, "and">, I32EnumAttrCase<"Or", 1, "or">, I32EnumAttrCase<"Xor", 2, "xor">,
@@ -43,6 +45,76 @@ def Tile_Precision : I32EnumAttr<"Precision", "how a dot of fp32 operands may ro
   I32EnumAttrCase<"TF32x3", 2, "tf32x3">, I32EnumAttrCase<"IEEE", 3, "ieee">,
   I32EnumAttrCase<"BF16x3", 4, "bf16x3">, I32EnumAttrCase<"BF16x6", 5, "bf16x6">]> {
   let cppNamespace = "::terrazzo::tile";
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel is compiled for
+//===----------------------------------------------------------------------===//
+
+def Tile_Units : I32BitEnumAttr<"Units", "instructions that a chip has beside those that all have", [
+  I32BitEnumAttrCaseNone<"None", "none">,
+  // Rounds once.
+  I32BitEnumAttrCaseBit<"Fma", 0, "fma">,
+  // exp2, log2, rsqrt and division of fp32 with a few bits of error.
+  I32BitEnumAttrCaseBit<"Approximate", 1, "approximate">,
+  // Conversions between fp32 and fp16 or bf16; arithmetic of fp16.
+  I32BitEnumAttrCaseBit<"F16", 2, "f16">, I32BitEnumAttrCaseBit<"Bf16", 3, "bf16">,
+  I32BitEnumAttrCaseBit<"F16Arithmetic", 4, "f16_arithmetic">,
+  // Has no minimum or maximum of floats that drops NaN: they are comparisons.
+  I32BitEnumAttrCaseBit<"SelectMinMax", 5, "select_min_max">,
+  // Sums of products of narrow elements in tile registers (AMX) or vectors (AVX512-BF16, AVX512-VNNI).
+  I32BitEnumAttrCaseBit<"TileBf16", 6, "tile_bf16">, I32BitEnumAttrCaseBit<"TileInt8", 7, "tile_int8">,
+  I32BitEnumAttrCaseBit<"VectorBf16", 8, "vector_bf16">, I32BitEnumAttrCaseBit<"VectorInt8", 9, "vector_int8">]> {
+  let cppNamespace = "::terrazzo::tile";
+}
+
+def Tile_MatrixUnit : I32EnumAttr<"MatrixUnit", "the matrix unit of a chip's warps", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"MmaSm80", 1, "mma_sm80">, I32EnumAttrCase<"MmaSm89", 2, "mma_sm89">,
+  I32EnumAttrCase<"WgmmaSm90", 3, "wgmma_sm90">,
+  I32EnumAttrCase<"MfmaGfx90a", 4, "mfma_gfx90a">, I32EnumAttrCase<"MfmaGfx942", 5, "mfma_gfx942">,
+  I32EnumAttrCase<"MfmaGfx950", 6, "mfma_gfx950">,
+  I32EnumAttrCase<"WmmaGfx11", 7, "wmma_gfx11">, I32EnumAttrCase<"WmmaGfx12", 8, "wmma_gfx12">]> {
+  let cppNamespace = "::terrazzo::tile";
+}
+
+class Tile_EnumFact<EnumAttrInfo info, string value> : EnumParameter<info> { let defaultValue = value; }
+
+def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
+  let mnemonic = "target";
+  let summary = "The chip that a kernel is compiled for: all that passes may know of it";
+  let description = [{
+    `#tile.target<name = "hip", chip = "gfx942", warp_size = 64, shared_bytes = 65536, units = fma|f16, matrix = mfma_gfx942>`,
+    the attribute `tile.target` of the module. A fact that is left out is unknown (numbers), or the chip does not have it
+    (`units`, `matrix`). Targets fill it from one table with a row a chip; lit tests write the facts that they are about.
+
+    * `warp_size`: lanes of a warp; `max_threads`, `shared_bytes`: the most that one block can have;
+    * `registers`: 32-bit registers that a thread can have;
+    * `vector_bytes`: the widest access of memory (GPUs), the width of vectors (CPUs);
+    * `capability`, `ptx_version`: 90 for sm_90, 80 for PTX 8.0.
+
+    Verified: numbers are not negative, and the lanes are a power of two.
+  }];
+  let parameters = (ins
+    StringRefParameter<"of the target", "\"\"">:$name,
+    StringRefParameter<"of the chip", "\"\"">:$chip,
+    DefaultValuedParameter<"int32_t", "0">:$warp_size,
+    DefaultValuedParameter<"int32_t", "0">:$max_threads,
+    DefaultValuedParameter<"int32_t", "0">:$shared_bytes,
+    DefaultValuedParameter<"int32_t", "0">:$registers,
+    DefaultValuedParameter<"int32_t", "0">:$vector_bytes,
+    DefaultValuedParameter<"int32_t", "0">:$capability,
+    DefaultValuedParameter<"int32_t", "0">:$ptx_version,
+    Tile_EnumFact<Tile_Units, "::terrazzo::tile::Units::None">:$units,
+    Tile_EnumFact<Tile_MatrixUnit, "::terrazzo::tile::MatrixUnit::None">:$matrix);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether the chip has all of these.
+    bool has(Units units) const { return bitEnumContainsAll(getUnits(), units); }
+    /// The `tile.target` of the nearest op around `op` that has one, `op` itself included; null if there is none.
+    static TargetAttr of(::mlir::Operation *op);
+  }];
 }
 
 #endif

@@ -23,6 +23,7 @@ def Tile_Dialect : Dialect {
     `tile.divisibility = 16 : i32`. Integers are signless; signedness is in the operations, as in `arith`.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -1,0 +1,68 @@
+//===- MatrixUnits.h - What matrix units can do -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Which instructions the unit of a chip has, and how tiles are laid out for
+// them. An accumulator is the instruction's own layout, repeated over warps and
+// registers; the layouts of the factors follow from it.
+//===----------------------------------------------------------------------===//
+#ifndef TERRAZZO_DIALECT_SIMT_IR_MATRIXUNITS_H
+#define TERRAZZO_DIALECT_SIMT_IR_MATRIXUNITS_H
+
+#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Layout/Builders.h"
+
+#include <vector>
+
+namespace terrazzo::simt {
+
+/// Whether the unit executes this instruction, on operands without a sign if
+/// `isUnsigned`. Code generation aborts on one that it does not know, so
+/// targets ask before they emit one.
+bool hasInstruction(tile::MatrixUnit unit, InstructionAttr instruction);
+
+/// All that it executes.
+llvm::SmallVector<InstructionAttr> instructionsOf(tile::MatrixUnit unit,
+                                                  mlir::MLIRContext *context);
+
+/// What of one instruction a warp's registers and lanes hold: M x K, K x N or
+/// M x N.
+LinearLayout instructionLayout(InstructionAttr instruction,
+                               layout::MatrixRole role);
+
+/// The instruction for a product of tiles of `lhs` by `rhs` elements that are
+/// added in the type `acc`, of `shape` ([batch,] M, N) and depth `k`, run by
+/// `numWarps` warps; null if none gives the exact products. Elements of 8-bit
+/// floats may have to be made f16 or bf16 first, which is exact: the types of
+/// the instruction say so. f32 factors are rounded to tf32 only where
+/// `precision` asks for it.
+InstructionAttr chooseInstruction(tile::MatrixUnit unit, mlir::Type lhs,
+                                  mlir::Type rhs, mlir::Type acc,
+                                  tile::Precision precision,
+                                  llvm::ArrayRef<int64_t> shape, int64_t k,
+                                  int32_t numWarps);
+
+/// The type that elements of an instruction's operand have in a tile: f32 for
+/// tf32.
+mlir::Type tileElement(mlir::Type operand);
+
+/// Layouts of an accumulator of `shape`, one for each way to spread the warps
+/// over its dimensions.
+std::vector<LinearLayout> accumulatorLayouts(InstructionAttr instruction,
+                                             llvm::ArrayRef<int64_t> shape,
+                                             BlockShape block);
+
+/// Whether `layout` repeats the instruction's own.
+bool isAccumulatorLayout(InstructionAttr instruction,
+                         const LinearLayout &layout);
+
+/// The layout of a factor (A or B) of `shape` beside this accumulator: of the
+/// registers, those of the instruction come first, then steps along K, then
+/// those along M or N in the order of the accumulator's.
+LinearLayout factorLayout(InstructionAttr instruction, layout::MatrixRole role,
+                          const LinearLayout &accumulator,
+                          llvm::ArrayRef<int64_t> shape);
+
+} // namespace terrazzo::simt
+
+#endif // TERRAZZO_DIALECT_SIMT_IR_MATRIXUNITS_H

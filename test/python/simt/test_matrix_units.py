@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products by matrix units, through all passes down to threads, executed by the formulas of the vendors' documents."""
+
+import numpy as np
+import pytest
+from programs import Program
+from test_passes import PASSES
+from threads import FLOATS, INTEGERS
+
+# Unit -> the lanes of a warp, and elements that it multiplies as they are.
+UNITS = {
+    "mma_sm80": (32, ["f16", "bf16", "i8", "tf32"]),
+    "mma_sm89": (32, ["f16", "f8E4M3FN", "f8E5M2"]),
+    "wgmma_sm90": (32, ["bf16", "f8E4M3FN"]),
+    "mfma_gfx90a": (64, ["f16", "bf16", "i8"]),
+    "mfma_gfx942": (64, ["f16", "bf16", "i8", "f8E4M3FNUZ", "f8E5M2FNUZ"]),
+    "mfma_gfx950": (64, ["f16", "bf16", "i8", "f8E4M3FN", "f8E5M2"]),
+    "wmma_gfx11": (32, ["f16", "bf16"]),
+    "wmma_gfx12": (32, ["f16", "bf16"]),
+}
+TYPES = {**FLOATS, **INTEGERS}
+ALL = [(unit, element) for unit, (_, elements) in UNITS.items() for element in elements]
+
+
+def values(rng, shape, element):
+    """Small integers, so that every order of summation gives the same."""
+    return rng.integers(-3, 4, shape).astype(TYPES[element])
+
+
+def tensor(shape, element):
+    return f"tensor<{'x'.join(map(str, shape))}x{element}>"
+
+
+def multiply(program, a, b, shapes, elements, acc="f32", attributes=""):
+    """A tile.dot of two values on zeros."""
+    (*batch, m, k), (*_, n) = shapes
+    out = tensor((*batch, m, n), acc)
+    zero = program.emit(f"arith.constant dense<{'0' if acc == 'i32' else '0.0'}> : {out}")
+    types = ", ".join(tensor(s, e) for s, e in zip(shapes, elements, strict=True))
+    return program.emit(f"tile.dot {a}, {b}, {zero}{attributes} : {types} -> {out}")
+
+
+def run(program, uses=True):
+    results = program.run(passes=["--tz-choose-matrix-units", *PASSES])
+    assert ("simt.thread_mma" in program.lowered) == uses
+    return results
+
+
+@pytest.mark.parametrize("warps", [1, 4, 8])
+@pytest.mark.parametrize("shape", [(32, 32, 64), (64, 16, 32), (16, 128, 96), (80, 48, 64)])
+@pytest.mark.parametrize("unit,element", ALL)
+def test_product(unit, element, shape, warps):
+    m, n, k = shape
+    rng = np.random.default_rng(m + n + k)
+    stored, acc = "f32" if element == "tf32" else element, "i32" if element == "i8" else "f32"
+    x, y = values(rng, (m, k), stored), values(rng, (k, n), stored)
+    program = Program(UNITS[unit][0], warps, matrix=unit)
+    a, b = program.load(x, stored), program.load(y, stored)
+    attributes = " {precision = 1 : i32}" if element == "tf32" else ""
+    d = multiply(program, a, b, [(m, k), (k, n)], [stored, stored], acc, attributes)
+    place = program.store(d, (m, n), acc)
+    wide = np.int32 if acc == "i32" else np.float32
+    np.testing.assert_array_equal(run(program)[place], x.astype(wide) @ y.astype(wide))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_chain(unit):
+    """The result of one product, made narrower, is a factor of the next; the same tile is a factor twice."""
+    rng = np.random.default_rng(7)
+    x, y, z = (values(rng, s, "f16") for s in ((64, 32), (64, 32), (64, 32)))
+    program = Program(UNITS[unit][0], 4, matrix=unit)
+    q, k, v = (program.load(each, "f16") for each in (x, y, z))
+    t = program.emit(f"tile.transpose {k}, [1, 0] : {tensor((64, 32), 'f16')} -> {tensor((32, 64), 'f16')}")
+    s = multiply(program, q, t, [(64, 32), (32, 64)], ["f16", "f16"])
+    p = program.emit(f"arith.truncf {s} : {tensor((64, 64), 'f32')} to {tensor((64, 64), 'f16')}")
+    o = multiply(program, p, v, [(64, 64), (64, 32)], ["f16", "f16"])
+    place = program.store(o, (64, 32), "f32")
+    x, y, z = (each.astype(np.float32) for each in (x, y, z))
+    np.testing.assert_array_equal(run(program)[place], (x @ y.T) @ z)
+
+
+@pytest.mark.parametrize("warps", [1, 8])
+@pytest.mark.parametrize("unit", UNITS)
+def test_batches(unit, warps):
+    rng = np.random.default_rng(3)
+    x, y = values(rng, (3, 32, 32), "bf16"), values(rng, (3, 32, 32), "bf16")
+    if unit == "mma_sm89":
+        x, y = x.astype(np.float16), y.astype(np.float16)
+    element = "f16" if unit == "mma_sm89" else "bf16"
+    program = Program(UNITS[unit][0], warps, matrix=unit)
+    a, b = program.load(x, element), program.load(y, element)
+    d = multiply(program, a, b, [x.shape, y.shape], [element, element])
+    place = program.store(d, (3, 32, 32), "f32")
+    expected = x.astype(np.float32) @ y.astype(np.float32)
+    np.testing.assert_array_equal(run(program)[place], expected)
+
+
+@pytest.mark.parametrize("unit", ["mma_sm80", "mfma_gfx90a", "mfma_gfx942", "wmma_gfx11"])
+def test_narrow_floats_become_wider_ones(unit):
+    """An 8-bit float that the unit does not take is exact as f16."""
+    rng = np.random.default_rng(4)
+    x, y = values(rng, (32, 32), "f8E4M3FN"), values(rng, (32, 32), "f16")
+    program = Program(UNITS[unit][0], 2, matrix=unit)
+    a, b = program.load(x, "f8E4M3FN"), program.load(y, "f16")
+    d = multiply(program, a, b, [x.shape, y.shape], ["f8E4M3FN", "f16"])
+    place = program.store(d, (32, 32), "f32")
+    np.testing.assert_array_equal(run(program)[place], x.astype(np.float32) @ y.astype(np.float32))
+
+
+@pytest.mark.parametrize("unit", ["mma_sm80", "mfma_gfx942", "wmma_gfx12"])
+def test_what_does_not_fit_is_computed_otherwise(unit):
+    """Too small a tile, a depth that is no multiple, two kinds of 16 bits, f32 that must not be rounded."""
+    rng = np.random.default_rng(5)
+    for m, n, k, left, right in [
+        (8, 4, 16, "f16", "f16"),
+        (32, 32, 12, "f16", "f16"),
+        (32, 32, 16, "f16", "bf16"),
+        (32, 32, 16, "f32", "f32"),
+    ]:
+        x, y = values(rng, (m, k), left), values(rng, (k, n), right)
+        program = Program(UNITS[unit][0], 2, matrix=unit)
+        a, b = program.load(x, left), program.load(y, right)
+        d = multiply(program, a, b, [(m, k), (k, n)], [left, right])
+        place = program.store(d, (m, n), "f32")
+        expected = x.astype(np.float32) @ y.astype(np.float32)
+        np.testing.assert_array_equal(run(program, uses=False)[place], expected)
