@@ -305,6 +305,7 @@ private:
   //===--- Mma.cpp
   //--------------------------------------------------------===//
   llvm::LogicalResult lowerMma(simt::MmaOp op);
+  llvm::LogicalResult lowerLocalMma(simt::LocalMmaOp op);
 
   //===--- Control.cpp
   //-----------------------------------------------------===//

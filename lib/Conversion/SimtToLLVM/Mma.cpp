@@ -13,6 +13,7 @@
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::thread;
+using layout::LinearLayout;
 
 namespace {
 
@@ -32,7 +33,6 @@ struct Selector {
 LogicalResult Lowering::lowerMma(simt::MmaOp op) {
   simt::InstructionAttr unit = op.getInstruction();
   auto lhs = cast<RankedTensorType>(op.getLhs().getType()),
-       rhs = cast<RankedTensorType>(op.getRhs().getType()),
        acc = cast<RankedTensorType>(op.getAcc().getType());
   Distribution &d = distribution(acc);
   int64_t rank = d.rank();
@@ -79,6 +79,88 @@ LogicalResult Lowering::lowerMma(simt::MmaOp op) {
           unit, op.getIsUnsignedAttr());
   Registers now;
   for (Value sum : sums)
+    llvm::append_range(now, unpack(sum, acc.getElementType(), run));
+  setRegisters(op.getResult(), std::move(now));
+  return success();
+}
+
+/// The place of accumulator block `run` in each factor, and what a warp adds,
+/// come from the accumulator's layout: along M in the left, along N in the
+/// right.
+LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
+  simt::InstructionAttr unit = op.getInstruction();
+  auto acc = cast<RankedTensorType>(op.getAcc().getType());
+  Distribution &d = distribution(acc);
+  LinearLayout own =
+      simt::instructionLayout(unit, layout::MatrixRole::Accumulator);
+  auto run = static_cast<uint32_t>(own.inSize(simt::kRegister));
+  size_t ownWarps = simt::basesOf(own, simt::kWarp).size();
+  uint32_t runs = d.numRegisters() / run;
+  struct Side {
+    simt::UnitSwizzle swizzle;
+    Value pointer;
+    SmallVector<int32_t> places, steps;
+  };
+  auto sideOf = [&](bool isLhs) -> FailureOr<Side> {
+    Value buffer = isLhs ? op.getLhs() : op.getRhs();
+    Type element = simt::tileElement(isLhs ? unit.getLhs() : unit.getRhs());
+    int64_t bytes = simt::elementBytes(element);
+    LinearLayout layout =
+        (isLhs ? op.getLhsSwizzle() : op.getRhsSwizzle()).getLayout();
+    // Bytes to the element at `along` of M or N and `depth` of K. Both are
+    // multiples of the instruction, where no address is XORed.
+    auto placeOf = [&](int32_t along, int32_t depth) {
+      SmallVector<int32_t> element = isLhs ? SmallVector<int32_t>{along, depth}
+                                           : SmallVector<int32_t>{depth, along};
+      return static_cast<int32_t>(simt::placeIn(layout, element) * bytes);
+    };
+    Side side;
+    side.swizzle = *simt::unitSwizzle(layout, bytes);
+    FailureOr<Addressing> a = addressing(op, buffer, element, Value(), 0);
+    if (failed(a))
+      return failure();
+    size_t dim = isLhs ? 0 : 1;
+    for (uint32_t number = 0; number < runs; ++number)
+      side.places.push_back(placeOf(d.coords[number * run][dim], 0));
+    for (int32_t k = 0, end = static_cast<int32_t>(op.getDepth()); k < end;
+         k += unit.getK())
+      side.steps.push_back(placeOf(0, k));
+    SmallVector<int32_t> warps(d.warps.size(), 0);
+    for (size_t bit = ownWarps; bit < warps.size(); ++bit)
+      warps[bit] = placeOf(d.warps[bit][dim], 0);
+    side.pointer = a->base;
+    SmallVector<int32_t> lanes(d.lanes.size(), 0);
+    if (Value offset = threadPart(lanes, warps, /*isSum=*/true))
+      side.pointer =
+          pointerTo(b.getI8Type(), side.pointer, LLVM::GEPArg(offset));
+    return side;
+  };
+  FailureOr<Side> lhs = sideOf(true), rhs = sideOf(false);
+  if (failed(lhs) || failed(rhs))
+    return failure();
+  SmallVector<Value> sums;
+  SmallVector<Type> types;
+  for (uint32_t number = 0; number < runs; ++number) {
+    sums.push_back(
+        pack(registersOf(op.getAcc()).slice(size_t{number} * run, run),
+             acc.getElementType()));
+    types.push_back(sums.back().getType());
+  }
+  auto number = [&](int64_t value) {
+    return b.getI32IntegerAttr(static_cast<int32_t>(value));
+  };
+  auto flag = [&](bool isSet) { return isSet ? b.getUnitAttr() : UnitAttr(); };
+  // Rows of the left factor run along K where they run along its dim1.
+  auto group = simt::ThreadGroupMmaOp::create(
+      b, types, lhs->pointer, rhs->pointer, sums, unit,
+      b.getDenseI32ArrayAttr(lhs->places), b.getDenseI32ArrayAttr(rhs->places),
+      b.getDenseI32ArrayAttr(lhs->steps), b.getDenseI32ArrayAttr(rhs->steps),
+      number(lhs->swizzle.bytes), number(rhs->swizzle.bytes),
+      number(lhs->swizzle.stride), number(rhs->swizzle.stride),
+      number(lhs->swizzle.leading), number(rhs->swizzle.leading),
+      flag(lhs->swizzle.isColumn), flag(!rhs->swizzle.isColumn));
+  Registers now;
+  for (Value sum : group.getResults())
     llvm::append_range(now, unpack(sum, acc.getElementType(), run));
   setRegisters(op.getResult(), std::move(now));
   return success();

@@ -474,14 +474,16 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::LocalCountOp o) { return lowerLocalCount(o); })
       .Case([&](simt::LocalDotOp o) { return lowerLocalDot(o); })
       .Case([&](simt::MmaOp o) { return lowerMma(o); })
+      .Case([&](simt::LocalMmaOp o) { return lowerLocalMma(o); })
       .Case([&](scf::ForOp o) { return lowerFor(o); })
       .Case([&](scf::IfOp o) { return lowerIf(o); })
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })
       .Case([&](scf::ExecuteRegionOp o) { return lowerExecuteRegion(o); })
       .Case([&](tile::PrintOp o) { return lowerPrint(o); })
       .Case([&](tile::AssertOp o) { return lowerAssert(o); })
-      .Case<tile::BarrierOp, simt::BarrierOp>([&](Operation *) {
-        simt::BarrierOp::create(b);
+      .Case<tile::BarrierOp, simt::BarrierOp>([&](Operation *o) {
+        simt::BarrierOp::create(b, isa<simt::BarrierOp>(o) &&
+                                       cast<simt::BarrierOp>(o).getUnits());
         return success();
       })
       .Case([&](tile::AssumeOp o) {

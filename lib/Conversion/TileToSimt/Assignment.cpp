@@ -367,7 +367,8 @@ std::optional<LinearLayout> Assignment::upwards(const Link &link,
   auto mma = dyn_cast<MmaOp>(link.op);
   if (!mma)
     return operandLayout(link.op, result);
-  if (!isAccumulatorLayout(mma.getInstruction(), result))
+  if (readsSharedMemory(mma.getInstruction()) ||
+      !isAccumulatorLayout(mma.getInstruction(), result))
     return std::nullopt;
   return factorLayout(
       mma.getInstruction(),

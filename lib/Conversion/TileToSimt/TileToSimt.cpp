@@ -267,8 +267,13 @@ void Placement::placeMma(MmaOp op) {
     wantOperand(operand, factorLayout(op.getInstruction(), role, layout,
                                       tile::getShape(operand.get().getType())));
   };
-  factor(0, layout::MatrixRole::A);
-  factor(1, layout::MatrixRole::B);
+  if (readsSharedMemory(op.getInstruction())) {
+    wantAny(op->getOpOperand(0));
+    wantAny(op->getOpOperand(1));
+  } else {
+    factor(0, layout::MatrixRole::A);
+    factor(1, layout::MatrixRole::B);
+  }
   wantOperand(op->getOpOperand(2), layout);
   setResult(op->getResult(0), layout);
 }

@@ -460,6 +460,13 @@ struct LowerBarrier : OpRewritePattern<simt::BarrierOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(simt::BarrierOp op,
                                 PatternRewriter &rewriter) const override {
+    // Each thread makes its own writes seen, before it meets the others.
+    if (op.getUnits())
+      LLVM::InlineAsmOp::create(
+          rewriter, op.getLoc(), TypeRange(), ValueRange(),
+          "fence.proxy.async.shared::cta;", "~{memory}",
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
     rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op);
     return success();
   }
@@ -616,6 +623,118 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
   }
 };
 
+/// wgmma. Everything from the first instruction to the wait is one piece of
+/// PTX: accumulators stay in their registers while products are in flight.
+struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
+  LowerGroupMma(MLIRContext *context, tile::MatrixUnit unit)
+      : OpRewritePattern(context), unit(unit) {}
+  tile::MatrixUnit unit;
+
+  /// PTX ISA, "Matrix Descriptor Format": bits 0-13 the address, 16-29 and
+  /// 32-45 the leading and the stride offset, all in units of 16 bytes, 62-63
+  /// the swizzle (1: 128 bytes, 2: 64, 3: 32).
+  static Value descriptor(OpBuilder &b, Location loc, Value pointer,
+                          int64_t swizzle, int64_t stride, int64_t leading) {
+    Type i64 = b.getI64Type();
+    auto constant = [&](uint64_t value) -> Value {
+      return LLVM::ConstantOp::create(
+          b, loc, b.getI64IntegerAttr(static_cast<int64_t>(value)));
+    };
+    uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
+    uint64_t rest = mode << 62 | static_cast<uint64_t>(stride / 16) << 32 |
+                    static_cast<uint64_t>(leading / 16) << 16;
+    Value address = LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), pointer);
+    address = LLVM::ZExtOp::create(b, loc, i64, address);
+    address = LLVM::LShrOp::create(b, loc, address, constant(4));
+    return LLVM::OrOp::create(b, loc, address, constant(rest));
+  }
+
+  LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
+                                PatternRewriter &rewriter) const override {
+    simt::InstructionAttr instruction = op.getInstruction();
+    if (!simt::hasInstruction(unit, instruction))
+      return op.emitOpError("is no instruction of the matrix unit '")
+             << tile::stringifyMatrixUnit(unit) << "'";
+    Location loc = op.getLoc();
+    Type f32 = rewriter.getF32Type();
+    SmallVector<Value> accs;
+    for (Value acc : op.getAccs())
+      for (Value word : splitIntoWords(rewriter, loc, acc))
+        accs.push_back(rewriter.createOrFold<LLVM::BitcastOp>(loc, f32, word));
+    size_t each = accs.size() / op.getAccs().size();
+    // Without `across` the leading offset means nothing; 1 is what is given.
+    auto leading = [](bool isAcross, int64_t bytes) {
+      return isAcross ? bytes : 16;
+    };
+    SmallVector<Value> operands = {
+        descriptor(rewriter, loc, op.getLhs(), op.getLhsSwizzle(),
+                   op.getLhsStride(),
+                   leading(op.getLhsAcross(), op.getLhsLeading())),
+        descriptor(rewriter, loc, op.getRhs(), op.getRhsSwizzle(),
+                   op.getRhsStride(),
+                   leading(op.getRhsAcross(), op.getRhsLeading()))};
+    operands.append(accs);
+    std::string constraints;
+    for (size_t i = 0; i < accs.size(); ++i)
+      constraints += "=f,";
+    constraints += "l,l";
+    for (size_t i = 0; i < accs.size(); ++i)
+      constraints += "," + std::to_string(i);
+    auto name = [&](size_t number) { return "$" + std::to_string(number); };
+    std::string lhs = name(accs.size()), rhs = name(accs.size() + 1);
+    std::string kind = "wgmma.mma_async.sync.aligned.m64n" +
+                       std::to_string(instruction.getN()) + "k" +
+                       std::to_string(instruction.getK()) + "." +
+                       mmaType(instruction.getAcc(), false).str() + "." +
+                       mmaType(instruction.getLhs(), false).str() + "." +
+                       mmaType(instruction.getRhs(), false).str() + " ";
+    std::string flags = std::string(", p, 1, 1, ") +
+                        (op.getLhsAcross() ? "1" : "0") + ", " +
+                        (op.getRhsAcross() ? "1" : "0") + ";\n";
+    std::string text = "{\n.reg .pred p;\n.reg .b64 a, b;\n"
+                       "setp.eq.b64 p, " +
+                       lhs + ", " + lhs +
+                       ";\n"
+                       "wgmma.fence.sync.aligned;\n";
+    auto shifted = [&](const char *to, const std::string &from, int64_t bytes) {
+      text += std::string("add.s64 ") + to + ", " + from + ", " +
+              std::to_string(bytes / 16) + ";\n";
+    };
+    for (auto [lhsStep, rhsStep] :
+         llvm::zip(op.getLhsSteps(), op.getRhsSteps()))
+      for (size_t i = 0; i < op.getAccs().size(); ++i) {
+        shifted("a", lhs, op.getLhsPlaces()[i] + lhsStep);
+        shifted("b", rhs, op.getRhsPlaces()[i] + rhsStep);
+        std::string registers;
+        for (size_t r = 0; r < each; ++r)
+          registers += (r ? ", " : "") + name(i * each + r);
+        text += kind + "{" + registers + "}, a, b" + flags;
+      }
+    text += "wgmma.commit_group.sync.aligned;\n"
+            "wgmma.wait_group.sync.aligned 0;\n}";
+    auto results = LLVM::LLVMStructType::getLiteral(
+        rewriter.getContext(), SmallVector<Type>(accs.size(), f32));
+    Value parts = LLVM::InlineAsmOp::create(
+                      rewriter, loc, TypeRange(results), operands, text,
+                      constraints + ",~{memory}", /*has_side_effects=*/true,
+                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                      LLVM::AsmDialectAttr(), ArrayAttr())
+                      .getResult(0);
+    SmallVector<Value> now;
+    for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
+      SmallVector<Value> words;
+      for (size_t r = 0; r < each; ++r)
+        words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
+            loc, rewriter.getI32Type(),
+            LLVM::ExtractValueOp::create(rewriter, loc, parts,
+                                         static_cast<int64_t>(i * each + r))));
+      now.push_back(fromWords(rewriter, loc, words, type));
+    }
+    rewriter.replaceOp(op, now);
+    return success();
+  }
+};
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -642,8 +761,8 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
                  LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp,
                            NVVM::GridDimYOp, NVVM::GridDimZOp>>(&getContext());
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
-    patterns.add<LowerMma>(&getContext(),
-                           tile::TargetAttr::of(module).getMatrix());
+    patterns.add<LowerMma, LowerGroupMma>(
+        &getContext(), tile::TargetAttr::of(module).getMatrix());
     device::populateApproximatePatterns(
         patterns,
         {"ex2.approx.ftz.f32", "lg2.approx.ftz.f32", "rsqrt.approx.ftz.f32",

@@ -151,7 +151,7 @@ def test_kernels_fit(launches, chip):
     assert errors == []
     assert len(modules) == len(launches)
     needs = [int(n) for m in modules for n in re.findall(r"simt.shared_bytes = (\d+) : i64", m)]
-    limit = int(re.search(r"shared_bytes = (\d+) : i32", modules[0])[1])
+    limit = int(re.search(r"(?<!simt\.)shared_bytes = (\d+)", modules[0])[1])
     print(f"{chip}: the largest of {len(needs)} kernels takes {max(needs)} of {limit} bytes")
     assert len(needs) == len(launches)
     assert max(needs) <= limit

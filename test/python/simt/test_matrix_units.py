@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products by matrix units, through all passes down to threads, executed by the formulas of the vendors' documents."""
 
+import re
+
 import numpy as np
 import pytest
 from programs import Program
@@ -42,7 +44,7 @@ def multiply(program, a, b, shapes, elements, acc="f32", attributes=""):
 
 def run(program, uses=True):
     results = program.run(passes=["--tz-choose-matrix-units", *PASSES])
-    assert ("simt.thread_mma" in program.lowered) == uses
+    assert bool(re.search(r"simt\.thread_(group_)?mma", program.lowered)) == uses
     return results
 
 
@@ -61,6 +63,30 @@ def test_product(unit, element, shape, warps):
     place = program.store(d, (m, n), acc)
     wide = np.int32 if acc == "i32" else np.float32
     np.testing.assert_array_equal(run(program)[place], x.astype(wide) @ y.astype(wide))
+
+
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(
+    "warps,m,n,k", [(4, 64, 16, 16), (4, 128, 64, 96), (8, 128, 32, 128), (8, 64, 256, 32), (4, 80, 8, 64)]
+)
+def test_factors_in_shared_memory(warps, m, n, k, turned):
+    """Rows of 32, 64 and 128 bytes and several of them, each factor with either dimension innermost."""
+    rng = np.random.default_rng(m + n + k)
+    x, y = values(rng, (m, k), "bf16"), values(rng, (k, n), "bf16")
+    program = Program(32, warps, matrix="wgmma_sm90", divisibility=16)
+    sides = []
+    for each, is_turned in zip((x, y), turned, strict=True):
+        stored = np.ascontiguousarray(each.T) if is_turned else each
+        value = program.load(stored, "bf16", vector=8)
+        if is_turned:
+            value = program.emit(
+                f"tile.transpose {value}, [1, 0] : {tensor(stored.shape, 'bf16')} -> {tensor(each.shape, 'bf16')}"
+            )
+        sides.append(value)
+    d = multiply(program, *sides, [(m, k), (k, n)], ["bf16", "bf16"])
+    place = program.store(d, (m, n), "f32")
+    np.testing.assert_array_equal(run(program)[place], x.astype(np.float32) @ y.astype(np.float32))
+    assert ("simt.thread_group_mma" in program.lowered) == (n >= 16)
 
 
 @pytest.mark.parametrize("unit", UNITS)

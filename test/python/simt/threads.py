@@ -343,6 +343,8 @@ class Machine:
             return self.shuffle(operands[0], thread % self.warp_size ^ op.number("mask"), active)
         if name == "simt.thread_mma":
             return [matrix_units.execute(op, operands, active, self.warp_size)]
+        if name == "simt.thread_group_mma":
+            return matrix_units.execute_group(op, operands, active, self.shared, SHARED_BASE)
         if name == "simt.shuffle_index":
             return self.shuffle(operands[0], operands[1], active)
         if name in ("simt.barrier", "llvm.intr.assume"):

@@ -38,6 +38,7 @@ struct Row {
 };
 
 constexpr auto kMma = MatrixFamily::Mma;
+constexpr auto kWgmma = MatrixFamily::Wgmma;
 constexpr auto kMfma = MatrixFamily::Mfma;
 constexpr auto kGfx11 = MatrixFamily::WmmaGfx11;
 constexpr auto kGfx12 = MatrixFamily::WmmaGfx12;
@@ -55,6 +56,12 @@ constexpr Row kMmaSm89[] = {
     {kMma, 16, 8, 32, Element::E4M3, Element::E5M2},
     {kMma, 16, 8, 32, Element::E5M2, Element::E4M3},
     {kMma, 16, 8, 32, Element::E5M2, Element::E5M2},
+};
+/// PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", sm_90a; of any
+/// n that is a power of two from 8 to 256.
+constexpr Row kWgmmaSm90[] = {
+    {kWgmma, 64, 256, 16, Element::F16, Element::F16},
+    {kWgmma, 64, 256, 16, Element::BF16, Element::BF16},
 };
 /// AMD CDNA2 ISA, "Matrix Arithmetic Opcodes"; bf16 with 1K.
 constexpr Row kMfmaGfx90a[] = {
@@ -123,10 +130,17 @@ static SmallVector<Row> rowsOf(MatrixUnit unit) {
     return {};
   case MatrixUnit::MmaSm80:
     return llvm::to_vector(ArrayRef(kMmaSm80));
-  case MatrixUnit::MmaSm89:
-  case MatrixUnit::WgmmaSm90: {
+  case MatrixUnit::MmaSm89: {
     SmallVector<Row> rows = llvm::to_vector(ArrayRef(kMmaSm80));
     llvm::append_range(rows, kMmaSm89);
+    return rows;
+  }
+  case MatrixUnit::WgmmaSm90: {
+    SmallVector<Row> rows;
+    for (Row row : kWgmmaSm90)
+      for (; row.n >= 8; row.n /= 2)
+        rows.push_back(row);
+    llvm::append_range(rows, rowsOf(MatrixUnit::MmaSm89));
     return rows;
   }
   case MatrixUnit::MfmaGfx90a:
@@ -185,6 +199,10 @@ bool simt::hasInstruction(MatrixUnit unit, InstructionAttr instruction) {
                             instruction);
 }
 
+bool simt::readsSharedMemory(InstructionAttr instruction) {
+  return instruction.getFamily() == MatrixFamily::Wgmma;
+}
+
 Type simt::tileElement(Type operand) {
   return operand.isTF32() ? Float32Type::get(operand.getContext()) : operand;
 }
@@ -221,17 +239,27 @@ InstructionAttr simt::chooseInstruction(MatrixUnit unit, Type lhs, Type rhs,
   int32_t m = padded[shape.size() - 2], n = padded.back();
   InstructionAttr best;
   int64_t bestScore = 0;
+  // What reads its factors from shared memory reads whole rows of it.
+  auto isReadable = [&](InstructionAttr each) {
+    if (!readsSharedMemory(each))
+      return true;
+    int64_t bytes = each.getLhs().getIntOrFloatBitWidth() / 8;
+    return shape.size() == 2 && numWarps % 4 == 0 &&
+           std::min({int64_t{m}, int64_t{n}, k}) * bytes >= 32;
+  };
   for (InstructionAttr each : instructionsOf(unit, context)) {
     if (each.getM() > m || each.getN() > n || k % each.getK() != 0 ||
         !llvm::is_contained(exactTypes(lhs, rhs), each.getLhs()) ||
-        !llvm::is_contained(exactTypes(rhs, lhs), each.getRhs()))
+        !llvm::is_contained(exactTypes(rhs, lhs), each.getRhs()) ||
+        !isReadable(each))
       continue;
     // Narrow elements stay narrow; every warp has work; then the one that does
     // most.
     int64_t tiles = int64_t{m / each.getM()} * (n / each.getN());
     bool isNarrow = each.getLhs() == lhs && each.getRhs() == rhs;
-    int64_t score = (isNarrow ? int64_t{1} << 40 : 0) +
-                    (std::min<int64_t>(tiles, numWarps) << 24) +
+    int64_t workers = readsSharedMemory(each) ? numWarps / 4 : numWarps;
+    int64_t busy = 1024 * std::min(tiles, workers) / workers;
+    int64_t score = (isNarrow ? int64_t{1} << 40 : 0) + (busy << 24) +
                     int64_t{each.getM()} * each.getN() * each.getK();
     if (score > bestScore) {
       best = each;
@@ -262,6 +290,10 @@ InstructionAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   case MatrixFamily::Mma:
     isShape = m == 16 && n == 8 && bits >= 8 && bits <= 32 && k * bits == 256;
     break;
+  case MatrixFamily::Wgmma:
+    isShape = m == 64 && llvm::isPowerOf2_32(n) && n >= 8 && n <= 256 &&
+              bits >= 8 && bits <= 32 && k * bits == 256;
+    break;
   case MatrixFamily::Mfma:
     isShape = (m == 16 || m == 32) && m == n && llvm::isPowerOf2_32(k) &&
               k >= 64 / m && k <= 128;
@@ -283,6 +315,9 @@ LinearLayout simt::instructionLayout(InstructionAttr instruction,
   switch (instruction.getFamily()) {
   case MatrixFamily::Mma:
     return layout::nvidiaMma(role, 256 / instruction.getK());
+  case MatrixFamily::Wgmma:
+    assert(role == MatrixRole::Accumulator && "factors are in shared memory");
+    return layout::wgmmaAccumulator(instruction.getN());
   case MatrixFamily::Mfma:
     return layout::mfma(role, instruction.getM(),
                         instruction.getK() * instruction.getM() / 64);
@@ -320,7 +355,8 @@ std::vector<LinearLayout> simt::accumulatorLayouts(InstructionAttr instruction,
   size_t rank = shape.size(), rows = rank - 2, columns = rank - 1;
   LinearLayout own = instructionLayout(instruction, MatrixRole::Accumulator);
   SmallVector<int> bits = bitsOf(shape);
-  int warpBits = static_cast<int>(llvm::Log2_32(block.numWarps));
+  int warpBits = static_cast<int>(llvm::Log2_32(block.numWarps)) -
+                 static_cast<int>(basesOf(own, kWarp).size());
   std::vector<LinearLayout> layouts;
   // `first` bits of the warps go along M, the next along N, others along
   // batches, or hold copies.
@@ -340,7 +376,7 @@ std::vector<LinearLayout> simt::accumulatorLayouts(InstructionAttr instruction,
     };
     SmallVector<LinearLayout::Basis> registers =
                                          tileBases(own, kRegister, rank),
-                                     warps;
+                                     warps = tileBases(own, kWarp, rank);
     if (take(warps, rows, first) != 0)
       continue;
     int left = take(warps, columns, warpBits - first);
@@ -369,8 +405,11 @@ bool simt::isAccumulatorLayout(InstructionAttr instruction,
     return false;
   LinearLayout own = instructionLayout(instruction, MatrixRole::Accumulator);
   SmallVector<LinearLayout::Basis> registers = basesOf(layout, kRegister),
-                                   first = tileBases(own, kRegister, rank);
-  if (registers.size() < first.size() ||
+                                   first = tileBases(own, kRegister, rank),
+                                   warps = basesOf(layout, kWarp),
+                                   firstWarps = tileBases(own, kWarp, rank);
+  if (registers.size() < first.size() || warps.size() < firstWarps.size() ||
+      !llvm::equal(firstWarps, ArrayRef(warps).take_front(firstWarps.size())) ||
       !llvm::equal(first, ArrayRef(registers).take_front(first.size())) ||
       !llvm::equal(tileBases(own, kLane, rank), basesOf(layout, kLane)))
     return false;
@@ -388,7 +427,7 @@ bool simt::isAccumulatorLayout(InstructionAttr instruction,
   };
   return llvm::all_of(ArrayRef(registers).drop_front(first.size()),
                       [&](auto &basis) { return repeats(basis, false); }) &&
-         llvm::all_of(basesOf(layout, kWarp),
+         llvm::all_of(ArrayRef(warps).drop_front(firstWarps.size()),
                       [&](auto &basis) { return repeats(basis, true); });
 }
 
@@ -424,4 +463,41 @@ LinearLayout simt::factorLayout(InstructionAttr instruction, MatrixRole role,
                      {kLane, tileBases(own, kLane, rank)},
                      {kWarp, warps}},
                     bits);
+}
+
+//===----------------------------------------------------------------------===//
+// Factors in shared memory
+//===----------------------------------------------------------------------===//
+
+LinearLayout simt::factorBuffer(ArrayRef<int64_t> shape, int fastest,
+                                int64_t elementBytes) {
+  SmallVector<int32_t> padded = paddedShape(shape);
+  auto row = std::min<int64_t>(128, padded[fastest] * elementBytes);
+  return layout::swizzledBuffer(padded, {fastest, 1 - fastest},
+                                static_cast<int32_t>(elementBytes),
+                                static_cast<int32_t>(row));
+}
+
+int64_t simt::placeIn(const LinearLayout &buffer, ArrayRef<int32_t> element) {
+  return buffer.invert().apply(element).front();
+}
+
+std::optional<UnitSwizzle> simt::unitSwizzle(const LinearLayout &buffer,
+                                             int64_t elementBytes) {
+  if (buffer.numOuts() != 2 || buffer.numIns() != 1)
+    return std::nullopt;
+  SmallVector<int64_t> shape = llvm::map_to_vector(
+      buffer.outShape(), [](int32_t extent) { return int64_t{extent}; });
+  for (int fastest : {1, 0}) {
+    if (shape[fastest] * elementBytes < 32 ||
+        buffer != factorBuffer(shape, fastest, elementBytes))
+      continue;
+    UnitSwizzle swizzle;
+    swizzle.isColumn = fastest == 0;
+    swizzle.bytes = std::min<int64_t>(128, shape[fastest] * elementBytes);
+    swizzle.stride = 8 * swizzle.bytes;
+    swizzle.leading = shape[1 - fastest] * swizzle.bytes;
+    return swizzle;
+  }
+  return std::nullopt;
 }

@@ -25,6 +25,11 @@ LogicalResult AllocOp::verify() {
   if (static_cast<int64_t>(getBytes()) <= 0) // alloc_c1
     return emitOpError("bytes must be positive, got ")
            << static_cast<int64_t>(getBytes());
+  auto alignment = static_cast<int64_t>(getAlignment());
+  if (alignment < 16 || alignment > 1024 ||
+      !llvm::isPowerOf2_64(alignment)) // alloc_c1
+    return emitOpError("alignment must be a power of two from 16 to 1024, got ")
+           << alignment;
   return success();
 }
 
@@ -160,11 +165,34 @@ LogicalResult MmaOp::verify() {
                factorLayout(unit, role, layout.getLayout(), type.getShape());
   };
   if (layout ? !isAccumulatorLayout(unit, layout.getLayout()) ||
-                   !isFactor(lhs, layout::MatrixRole::A) ||
-                   !isFactor(rhs, layout::MatrixRole::B)
+                   (!readsSharedMemory(unit) &&
+                    (!isFactor(lhs, layout::MatrixRole::A) ||
+                     !isFactor(rhs, layout::MatrixRole::B)))
              : getLayout(lhs) || getLayout(rhs)) // mma_c4
     return emitOpError("needs layouts that repeat those of ")
            << unit << ", got " << lhs << ", " << rhs << " and " << acc;
+  return success();
+}
+
+LogicalResult LocalMmaOp::verify() {
+  if (failed(verifyBuffer(*this, getLhs())) ||
+      failed(verifyBuffer(*this, getRhs()))) // local_mma_c1
+    return failure();
+  InstructionAttr unit = getInstruction();
+  auto isRead = [&](LayoutAttr swizzle, Type element) {
+    return unitSwizzle(swizzle.getLayout(), elementBytes(tileElement(element)))
+        .has_value();
+  };
+  if (!isRead(getLhsSwizzle(), unit.getLhs()) ||
+      !isRead(getRhsSwizzle(), unit.getRhs())) // local_mma_c2
+    return emitOpError("needs factors that lie as the matrix unit reads them, "
+                       "got ")
+           << getLhsSwizzle() << " and " << getRhsSwizzle();
+  LayoutAttr layout = getLayout(getAcc().getType());
+  if (!readsSharedMemory(unit) || !layout ||
+      !isAccumulatorLayout(unit, layout.getLayout())) // local_mma_c3
+    return emitOpError("needs a layout that repeats that of ")
+           << unit << ", got " << getAcc().getType();
   return success();
 }
 
@@ -189,6 +217,24 @@ LogicalResult ThreadMmaOp::verify() {
     return emitOpError("needs integers with what a lane holds for ")
            << unit << ", got " << getLhs().getType() << ", "
            << getRhs().getType() << " and " << getAcc().getType();
+  return success();
+}
+
+LogicalResult ThreadGroupMmaOp::verify() {
+  size_t count = getAccs().size();
+  if (getLhsPlaces().size() != count || getRhsPlaces().size() != count ||
+      getResults().size() != count ||
+      getLhsSteps().size() != getRhsSteps().size()) // thread_group_mma_c1
+    return emitOpError("needs as many places and results as accumulators, and "
+                       "steps in pairs");
+  InstructionAttr unit = getInstruction();
+  for (auto [acc, result] : llvm::zip(getAccs(), getResults()))
+    if (!readsSharedMemory(unit) || acc.getType() != result.getType() ||
+        wordBits(acc.getType()) != // thread_group_mma_c2
+            32 * instructionLayout(unit, layout::MatrixRole::Accumulator)
+                     .inSize(kRegister))
+      return emitOpError("needs integers with what a lane holds for ")
+             << unit << ", got " << acc.getType();
   return success();
 }
 

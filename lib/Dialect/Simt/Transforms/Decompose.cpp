@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 #include "terrazzo/Dialect/Simt/Transforms/Passes.h"
 #include "terrazzo/Layout/Swizzle.h"
 
@@ -59,6 +59,7 @@ private:
   void scan(tile::ScanOp op);
   void recurrence(tile::RecurrenceOp op);
   void dot(tile::DotOp op);
+  void mma(MmaOp op);
   void gather(tile::GatherOp op);
   void histogram(tile::HistogramOp op);
   void slice(tile::SliceOp op);
@@ -81,7 +82,8 @@ private:
   Value alloc(ImplicitLocOpBuilder &b, int64_t elements, Type element) {
     return AllocOp::create(
         b, BufferType::get(b.getContext()),
-        b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr());
+        b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr(),
+        b.getI64IntegerAttr(kAccessBytes));
   }
   Place allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
     return {alloc(b, type.getNumElements(), type.getElementType()),
@@ -472,6 +474,40 @@ void Decomposition::dot(tile::DotOp op) {
   op.erase();
 }
 
+/// Factors that the unit reads from shared memory go there, as it wants them.
+void Decomposition::mma(MmaOp op) {
+  InstructionAttr unit = op.getInstruction();
+  if (!readsSharedMemory(unit))
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto place = [&](Value factor) {
+    auto type = cast<RankedTensorType>(factor.getType());
+    int64_t bytes = elementBytes(type.getElementType());
+    // Either dimension may be innermost: the one whose runs threads hold.
+    LinearLayout buffer = factorBuffer(
+        type.getShape(), fastestDim(getLayout(type).getLayout()), bytes);
+    int64_t row = unitSwizzle(buffer, bytes)->bytes;
+    auto swizzle = LayoutAttr::get(b.getContext(), buffer);
+    Value memory =
+        AllocOp::create(b, BufferType::get(b.getContext()),
+                        b.getI64IntegerAttr(buffer.inSize(kOffset) * bytes),
+                        IntegerAttr(), b.getI64IntegerAttr(8 * row));
+    LocalStoreOp::create(b, factor, memory, /*offset=*/Value(),
+                         b.getI32IntegerAttr(0), b.getDenseI32ArrayAttr({}),
+                         swizzle, /*disjoint=*/UnitAttr(),
+                         /*within=*/IntegerAttr());
+    return std::make_pair(memory, swizzle);
+  };
+  auto [lhs, lhsSwizzle] = place(op.getLhs());
+  auto [rhs, rhsSwizzle] = place(op.getRhs());
+  int64_t depth = tile::getShape(op.getLhs().getType()).back();
+  Value result = LocalMmaOp::create(
+      b, op.getType(), lhs, rhs, op.getAcc(), unit,
+      b.getI32IntegerAttr(static_cast<int32_t>(depth)), lhsSwizzle, rhsSwizzle);
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
@@ -648,6 +684,7 @@ void Decomposition::run(func::FuncOp kernel) {
         .Case<tile::ReduceOp>([&](auto each) { reduce(each); })
         .Case<tile::ScanOp>([&](auto each) { scan(each); })
         .Case<tile::DotOp>([&](auto each) { dot(each); })
+        .Case<MmaOp>([&](auto each) { mma(each); })
         .Case<tile::GatherOp>([&](auto each) { gather(each); })
         .Case<tile::HistogramOp>([&](auto each) { histogram(each); })
         .Case<tile::SliceOp>([&](auto each) { slice(each); })

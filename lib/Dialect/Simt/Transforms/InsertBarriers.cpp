@@ -28,8 +28,20 @@ class InsertBarriersPass : public impl::InsertBarriersBase<InsertBarriersPass> {
       op.erase();
     });
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr(tile::kKernelAttr))
+      if (kernel->hasAttr(tile::kKernelAttr)) {
         insert(kernel);
+        showUnits(kernel);
+      }
+  }
+
+  /// Matrix units that read shared memory do not see what threads wrote unless
+  /// the barrier between says so.
+  static void showUnits(func::FuncOp kernel) {
+    bool hasUnits =
+        kernel.walk([](simt::LocalMmaOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (hasUnits)
+      kernel.walk([](simt::BarrierOp op) { op.setUnits(true); });
   }
 
   static void insert(func::FuncOp kernel) {

@@ -148,7 +148,7 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
       .Case<LocalCountOp>([](auto count) -> SmallVector<Access> {
         return {sharedAccess(count, count.getBuffer(), true)};
       })
-      .Case<LocalDotOp>([](auto dot) -> SmallVector<Access> {
+      .Case<LocalDotOp, LocalMmaOp>([](auto dot) -> SmallVector<Access> {
         return {sharedAccess(dot, dot.getLhs(), false),
                 sharedAccess(dot, dot.getRhs(), false)};
       })

@@ -39,6 +39,7 @@ void TextOrder::number(Operation *op) {
 Lifetime TextOrder::lifetime(AllocOp alloc, int64_t bytes,
                              ArrayRef<Operation *> users) {
   Lifetime buffer{alloc};
+  buffer.alignment = static_cast<int64_t>(alloc.getAlignment());
   buffer.bytes = static_cast<int64_t>(llvm::alignTo(bytes, kAlignment));
   buffer.first = INT64_MAX;
   for (Operation *user : users) {
@@ -70,7 +71,9 @@ static int64_t lowestPlace(const Lifetime &buffer,
   for (const Lifetime *other : others) {
     if (place + buffer.bytes <= other->offset)
       break;
-    place = std::max(place, other->offset + other->bytes);
+    place =
+        std::max(place, static_cast<int64_t>(llvm::alignTo(
+                            other->offset + other->bytes, buffer.alignment)));
   }
   return place;
 }

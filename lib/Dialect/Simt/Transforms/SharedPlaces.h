@@ -17,7 +17,8 @@ namespace terrazzo::simt {
 /// A buffer, when it lives, and where.
 struct Lifetime {
   AllocOp alloc;
-  int64_t bytes = 0; ///< a multiple of the alignment
+  int64_t bytes = 0; ///< a multiple of 16
+  int64_t alignment = 16;
   int64_t first = 0, last = 0;
   int64_t offset = 0;
 

@@ -25,8 +25,11 @@ bool hasInstruction(tile::MatrixUnit unit, InstructionAttr instruction);
 llvm::SmallVector<InstructionAttr> instructionsOf(tile::MatrixUnit unit,
                                                   mlir::MLIRContext *context);
 
+/// Whether the factors are in shared memory rather than in registers.
+bool readsSharedMemory(InstructionAttr instruction);
+
 /// What of one instruction a warp's registers and lanes hold: M x K, K x N or
-/// M x N.
+/// M x N. Of factors that are in registers.
 LinearLayout instructionLayout(InstructionAttr instruction,
                                layout::MatrixRole role);
 
@@ -62,6 +65,25 @@ bool isAccumulatorLayout(InstructionAttr instruction,
 LinearLayout factorLayout(InstructionAttr instruction, layout::MatrixRole role,
                           const LinearLayout &accumulator,
                           llvm::ArrayRef<int64_t> shape);
+
+/// How a factor lies in shared memory where the unit reads it there, in bytes.
+struct UnitSwizzle {
+  int64_t bytes = 0;     ///< of a row: 32, 64 or 128
+  bool isColumn = false; ///< rows run along dim0
+  int64_t stride = 0;    ///< from eight rows to the next eight
+  int64_t leading = 0;   ///< from a run of `bytes` to the next
+};
+
+/// A buffer for a factor of `shape`, with dimension `fastest` innermost.
+LinearLayout factorBuffer(llvm::ArrayRef<int64_t> shape, int fastest,
+                          int64_t elementBytes);
+
+/// What such a buffer's layout is; nothing if it is another.
+std::optional<UnitSwizzle> unitSwizzle(const LinearLayout &buffer,
+                                       int64_t elementBytes);
+
+/// The place of an element in a buffer, in elements.
+int64_t placeIn(const LinearLayout &buffer, llvm::ArrayRef<int32_t> element);
 
 } // namespace terrazzo::simt
 

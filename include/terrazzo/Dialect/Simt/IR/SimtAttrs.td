@@ -29,10 +29,11 @@ def Simt_LayoutAttr : AttrDef<Simt_Dialect, "Layout", [DeclareAttrInterfaceMetho
 
 def Simt_InstructionAttr : AttrDef<Simt_Dialect, "Instruction"> {
   let mnemonic = "instruction";
-  let summary = "A matrix instruction of a warp: acc + lhs @ rhs of m x k and k x n elements in registers";
+  let summary = "A matrix instruction of a warp: acc + lhs @ rhs of m x k and k x n elements";
   let description = [{
     `#simt.instruction<family = mma, m = 16, n = 8, k = 16, lhs = bf16, rhs = bf16, acc = f32>`. `tf32` elements come as
-    f32. MatrixUnits.h has what each chip can execute, and the layouts.
+    f32. `wgmma` is executed by four warps together and reads its factors from shared memory. MatrixUnits.h has what each chip
+    can execute, and the layouts.
 
     Verified: the shape is one of the family's, the types are floats with a float accumulator or 8-bit integers with i32.
   }];

@@ -13,7 +13,7 @@ include "mlir/IR/EnumAttr.td"
 
 def Simt_MatrixFamily : I32EnumAttr<"MatrixFamily", "how a matrix instruction lays out what it reads and writes", [
   I32EnumAttrCase<"Mma", 0, "mma">, I32EnumAttrCase<"Mfma", 1, "mfma">,
-  I32EnumAttrCase<"WmmaGfx11", 2, "wmma_gfx11">, I32EnumAttrCase<"WmmaGfx12", 3, "wmma_gfx12">]> {
+  I32EnumAttrCase<"Wgmma", 4, "wgmma">, I32EnumAttrCase<"WmmaGfx11", 2, "wmma_gfx11">, I32EnumAttrCase<"WmmaGfx12", 3, "wmma_gfx12">]> {
   let cppNamespace = "::terrazzo::simt";
 }
 

@@ -67,7 +67,7 @@ def Simt_YieldOp : Simt_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"Wa
 }
 
 def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "acc + lhs @ rhs by the matrix unit, all in registers";
+  let summary = "acc + lhs @ rhs by the matrix unit";
   let description = [{
     As `tile.dot`, by repetitions of one instruction. Which warp computes what is said by the layout of `acc`: the
     instruction's own, repeated over warps and registers. Those of the factors follow from it: each warp holds what it needs
@@ -77,7 +77,8 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (C1) ranks are equal, 2 or 3; batch extents, M, N and K agree;
     * (C2) element types are those of the instruction, f32 for `tf32`;
     * (C3) M and N, padded to powers of two, are no smaller than the instruction, and K is a multiple of its k;
-    * (C4) where tiles have layouts, that of `acc` repeats the instruction's, and those of the factors follow from it.
+    * (C4) where tiles have layouts, that of `acc` repeats the instruction's, and those of the factors follow from it, unless
+      the instruction reads them from shared memory.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
                        UnitAttr:$isUnsigned);
@@ -95,15 +96,15 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
   let summary = "A buffer in shared memory";
   let description = [{
-    Lives from its first access to its last; `offset` (bytes), once there, says where. Alignment is 16 bytes.
+    Lives from its first access to its last; `offset` (bytes), once there, says where: at a multiple of `alignment`.
 
     A buffer may hold a part of a tile at a time: accesses with `within` touch the elements whose place, counted from `base`, lies
     in `[0, within)`, and no others. So a tile goes through in rounds, each with a `base` of its own.
 
     Constraints:
-    * (C1) `bytes` is positive.
+    * (C1) `bytes` is positive, `alignment` a power of two from 16 to 1024.
   }];
-  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset, DefaultValuedAttr<I64Attr, "16">:$alignment);
   let results = (outs Simt_BufferType:$buffer);
   let assemblyFormat = "$bytes (`at` $offset^)? attr-dict";
   let hasVerifier = 1;
@@ -222,13 +223,38 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
   let hasVerifier = 1;
 }
 
+def Simt_LocalMmaOp : Simt_Op<"local_mma", [MemoryEffects<[MemRead<Simt_SharedMemory>]>,
+                                            AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + lhs @ rhs by a matrix unit that reads its factors from shared memory";
+  let description = [{
+    As `simt.mma`. A factor lies in its buffer by a swizzle that the unit knows (`layout::swizzledBuffer`), with either
+    dimension innermost; `depth` is K.
+
+    Constraints:
+    * (C1) both buffers are results of a `simt.alloc`;
+    * (C2) the swizzles are what the unit reads, of M x K and K x N;
+    * (C3) the layout of acc repeats the instruction's.
+  }];
+  let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
+                       I32Attr:$depth, Simt_LayoutAttr:$lhsSwizzle, Simt_LayoutAttr:$rhsSwizzle);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $lhs $lhsSwizzle `,` $rhs $rhsSwizzle `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // What one thread does
 //===----------------------------------------------------------------------===//
 
 def Simt_BarrierOp : Simt_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for all threads of the block; orders their accesses of shared and global memory";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    With `units`, what threads wrote to shared memory before it is seen by matrix units that read it after, too.
+  }];
+  let arguments = (ins UnitAttr:$units);
+  let assemblyFormat = "(`units` $units^)? attr-dict";
 }
 
 def Simt_ThreadIdOp : Simt_Op<"thread_id", [Pure]> {
@@ -283,6 +309,29 @@ def Simt_ThreadMmaOp : Simt_Op<"thread_mma", [AllTypesMatch<["acc", "result"]>]>
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc `by` $instruction attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadGroupMmaOp : Simt_Op<"thread_group_mma", [MemoryEffects<[MemRead]>]> {
+  let summary = "Matrix instructions of four warps, whose factors are in shared memory";
+  let description = [{
+    Accumulator `i` gets, for each step `s`, the product of the blocks at `lhs + lhsPlaces[i] + lhsSteps[s]` and
+    `rhs + rhsPlaces[i] + rhsSteps[s]` (bytes). A block is seen as the unit sees it: rows of `swizzle` bytes (32, 64 or 128), of
+    elements along K, or with `across` along M or N; bits 4 and up of an address are XORed with bits 7 and up of it, as many as
+    the swizzle has 16-byte units. `stride` is from eight rows to the next eight, `leading` from a run of `swizzle` bytes to the
+    next (used with `across` only). The pointers are the same for the threads of four warps; the result is there when the op ends.
+
+    Constraints:
+    * (C1) there is a place in each factor for each accumulator, as many steps in both, and a result for each accumulator;
+    * (C2) each accumulator has as many bits as the instruction's layout has registers.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$lhs, LLVM_PointerInAddressSpace<3>:$rhs, Variadic<AnyType>:$accs,
+                       Simt_InstructionAttr:$instruction, DenseI32ArrayAttr:$lhsPlaces, DenseI32ArrayAttr:$rhsPlaces,
+                       DenseI32ArrayAttr:$lhsSteps, DenseI32ArrayAttr:$rhsSteps, I32Attr:$lhsSwizzle, I32Attr:$rhsSwizzle,
+                       I32Attr:$lhsStride, I32Attr:$rhsStride, I32Attr:$lhsLeading, I32Attr:$rhsLeading,
+                       UnitAttr:$lhsAcross, UnitAttr:$rhsAcross);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$lhs `,` $rhs `,` $accs `by` $instruction attr-dict `:` type($lhs) `,` type($accs) `->` type($results)";
   let hasVerifier = 1;
 }
 

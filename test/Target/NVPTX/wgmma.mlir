@@ -1,0 +1,37 @@
+// DEFINE: %{chip} =
+// DEFINE: %{emit} = tz-opt %s --pass-pipeline='builtin.module(tz-attach-target{target=cuda:%{chip}},tz-simt-to-nvvm,convert-scf-to-cf,convert-to-llvm,reconcile-unrealized-casts)'
+// REDEFINE: %{chip} = sm_90a
+// RUN: %{emit} | tz-translate --tz-emit | FileCheck %s
+// REDEFINE: %{chip} = sm_90
+// RUN: not %{emit} 2>&1 | FileCheck %s --check-prefix=SM90
+
+// Writes are shown to the unit before the barrier; all products between a fence and a wait in one piece. The left factor lies with
+// K innermost, 128 bytes a row (2^62, 1024 to the next eight rows), the right one across, 64 bytes a row (2^63).
+// CHECK: fence.proxy.async.shared::cta;
+// CHECK: bar{{(rier)?}}.sync
+// CHECK: or.b64 %rd[[LHS:[0-9]+]], %rd{{[0-9]+}}, 4611686293305360384;
+// CHECK: or.b64 %rd[[RHS:[0-9]+]], %rd{{[0-9]+}}, -9223371899407433728;
+// CHECK: wgmma.fence.sync.aligned;
+// CHECK: add.s64 a, %rd[[LHS]], 0;
+// CHECK: add.s64 b, %rd[[RHS]], 0;
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {[[ACC:.*]]}, a, b, p, 1, 1, 0, 1;
+// CHECK: add.s64 a, %rd[[LHS]], 2;
+// CHECK: add.s64 b, %rd[[RHS]], 64;
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {[[ACC]]}, a, b, p, 1, 1, 0, 1;
+// CHECK: wgmma.commit_group.sync.aligned;
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// SM90: error: 'simt.thread_group_mma' op is no instruction of the matrix unit 'mma_sm89'
+module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_bytes = 16384 : i64} {
+  func.func @kernel(%p: !llvm.ptr<1>) {
+    %a = simt.thread_load %p : !llvm.ptr<1> -> vector<4xi32>
+    %s = simt.shared_base : !llvm.ptr<3>
+    %t = llvm.getelementptr %s[8192] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    simt.barrier units
+    %c = simt.thread_group_mma %s, %t, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = bf16, rhs = bf16, acc = f32>
+      {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0, 32>, rhsSteps = array<i32: 0, 1024>,
+       lhsSwizzle = 128 : i32, rhsSwizzle = 64 : i32, lhsStride = 1024 : i32, rhsStride = 512 : i32,
+       lhsLeading = 8192 : i32, rhsLeading = 2048 : i32, rhsAcross} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
+    simt.thread_store %p, %c : !llvm.ptr<1>, vector<4xi32>
+    return
+  }
+}
