@@ -98,27 +98,26 @@ static bool goesOn(ModuleOp module) {
 /// Instructions from which on code is long: more than a kernel has that is
 /// written for speed.
 static constexpr unsigned kLong = 9000;
-static thread_local bool isLong = false;
 
-namespace {
 /// Leaves out what takes more than linear time, where there is much code.
-struct Gate : llvm::OptPassGate {
+struct CodeGen::Gate : llvm::OptPassGate {
   bool isEnabled() const override { return isLong; }
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
-    // It compares each address with all before it.
-    return pass != "Straight line strength reduction";
+    // Straight-line strength reduction compares each address with all before
+    // it.
+    return pass != "slsr";
   }
+  bool isLong = false;
 };
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // CodeGen
 //===----------------------------------------------------------------------===//
 
 CodeGen::CodeGen(ModuleOp module)
-    : source(module), context(std::make_unique<llvm::LLVMContext>()) {
-  static Gate gate;
-  context->setOptPassGate(gate);
+    : source(module), gate(std::make_unique<Gate>()),
+      context(std::make_unique<llvm::LLVMContext>()) {
+  context->setOptPassGate(*gate);
   context->setDiagnosticHandlerCallBack(
       [](const llvm::DiagnosticInfo *info, void *self) {
         auto *codegen = static_cast<CodeGen *>(self);
@@ -229,7 +228,7 @@ FailureOr<std::string> CodeGen::generate(llvm::Module &module,
                                          llvm::CodeGenFileType type) {
   if (!goesOn(source))
     return failure();
-  isLong = module.getInstructionCount() > kLong;
+  gate->isLong = module.getInstructionCount() > kLong;
   llvm::SmallVector<char, 0> buffer;
   bool supported = true;
   if (failed(guarded([&] {

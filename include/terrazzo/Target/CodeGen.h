@@ -60,6 +60,8 @@ public:
   std::string text() const;
 
 private:
+  struct Gate;
+
   explicit CodeGen(mlir::ModuleOp module);
   llvm::LogicalResult guarded(llvm::function_ref<void()> work);
   llvm::FailureOr<std::string> generate(llvm::Module &module,
@@ -73,6 +75,8 @@ private:
   bool hoistsConstants = true;
   /// LLVM reported an error since the last call of guarded().
   bool reported = false;
+  /// Which passes the context's code goes through.
+  std::unique_ptr<Gate> gate;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> llvmModule;
