@@ -132,12 +132,10 @@ static const TzPlan *findByKey(PyDispatcher *self, const Bound &bound,
   return plan ? plan : compileMiss(self, bound, call);
 }
 
-static const TzPlan *findOrCompile(PyDispatcher *self, const Bound &bound,
-                                   Call &call) {
-  if (!checkGuards(self) ||
-      !encodeAll(*self->state, bound, process.configuration, call))
-    return nullptr;
-  return findByKey(self, bound, call);
+/// Derives the key of `call`.
+static bool encodeCall(PyDispatcher *self, const Bound &bound, Call &call) {
+  return checkGuards(self) &&
+         encodeAll(*self->state, bound, process.configuration, call);
 }
 
 static bool checkReadOnly(const PlanInfo &info, const Call &call) {
@@ -219,7 +217,8 @@ static PyObject *launch(PyObject *object, PyObject *const *args, size_t flags,
   if (!resolveGrid(state, bound, launcher->grid, extents))
     return nullptr;
   Call call(state.interner);
-  const TzPlan *plan = findOrCompile(self, bound, call);
+  const TzPlan *plan =
+      encodeCall(self, bound, call) ? findByKey(self, bound, call) : nullptr;
   if (!plan)
     return nullptr;
   const PlanInfo *info = &state.infos.at(plan);
@@ -246,34 +245,46 @@ static Dispatcher &stateOf(PyObject *self) {
   return *reinterpret_cast<PyDispatcher *>(self)->state;
 }
 
-/// Binds (args, kwargs) of a Python call; `storage` holds what `bound` points
-/// at.
-static bool bindPair(PyObject *self, PyObject *args, PyObject *kwargs,
-                     Bound &bound) {
-  Dispatcher &state = stateOf(self);
-  if (!bindArguments(state, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args),
-                     nullptr, bound, kwargs == nullptr))
+/// Binds the pair (args, kwargs), which holds what `bound` points at.
+static bool bindPair(Dispatcher &state, PyObject *pair, Bound &bound) {
+  PyObject *args, *kwargs;
+  if (!PyArg_ParseTuple(pair, "O!O!", &PyTuple_Type, &args, &PyDict_Type,
+                        &kwargs) ||
+      !bindArguments(state, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args),
+                     nullptr, bound, /*complete=*/false))
     return false;
   PyObject *name, *value;
   Py_ssize_t position = 0;
-  while (kwargs && PyDict_Next(kwargs, &position, &name, &value))
+  while (PyDict_Next(kwargs, &position, &name, &value))
     if (!bindKeyword(state, name, value, bound))
       return false;
-  return !kwargs || bindDefaults(state, bound);
+  return bindDefaults(state, bound);
 }
 
-/// _prepare(args, kwargs) -> compiled kernel; launches nothing.
-static PyObject *prepare(PyObject *self, PyObject *arguments) {
-  PyObject *args, *kwargs;
+namespace {
+/// A call that is bound and has a key, and that launches nothing.
+struct Warmup {
+  explicit Warmup(PyObject *object)
+      : self(reinterpret_cast<PyDispatcher *>(object)),
+        call(self->state->interner) {
+    call.isWarmup = true;
+  }
+  bool encode(PyObject *pair) {
+    return bindPair(*self->state, pair, bound) && encodeCall(self, bound, call);
+  }
+
+  PyDispatcher *self;
   Bound bound;
-  if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &args, &PyDict_Type,
-                        &kwargs) ||
-      !bindPair(self, args, kwargs, bound))
-    return nullptr;
-  Call call(stateOf(self).interner);
-  call.isWarmup = true;
-  const TzPlan *plan =
-      findOrCompile(reinterpret_cast<PyDispatcher *>(self), bound, call);
+  Call call;
+};
+} // namespace
+
+/// _prepare(args, kwargs) -> compiled kernel; launches nothing.
+static PyObject *prepare(PyObject *self, PyObject *pair) {
+  Warmup warmup(self);
+  const TzPlan *plan = warmup.encode(pair)
+                           ? findByKey(warmup.self, warmup.bound, warmup.call)
+                           : nullptr;
   if (!plan)
     return nullptr;
   PyObject *compiled = stateOf(self).infos.at(plan).compiled;
@@ -282,32 +293,21 @@ static PyObject *prepare(PyObject *self, PyObject *arguments) {
 }
 
 /// _specialization(args, kwargs) -> (key, descriptions, options, target name).
-static PyObject *specialization(PyObject *self, PyObject *arguments) {
-  PyObject *args, *kwargs;
-  Bound bound;
-  if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &args, &PyDict_Type,
-                        &kwargs) ||
-      !bindPair(self, args, kwargs, bound))
+static PyObject *specialization(PyObject *self, PyObject *pair) {
+  Warmup warmup(self);
+  if (!warmup.encode(pair))
     return nullptr;
-  Call call(stateOf(self).interner);
-  call.isWarmup = true;
-  if (!checkGuards(reinterpret_cast<PyDispatcher *>(self)) ||
-      !encodeAll(stateOf(self), bound, process.configuration, call))
-    return nullptr;
+  const auto &[dispatcher, bound, call] = warmup;
   return Py_BuildValue(
-      "(NNNs)", keyBytes(call), describeAll(stateOf(self), bound, call),
-      givenOptions(stateOf(self), bound), backendName(call.place.backend));
+      "(NNNs)", keyBytes(call), describeAll(*dispatcher->state, bound, call),
+      givenOptions(*dispatcher->state, bound), backendName(call.place.backend));
 }
 
 /// _bind(args, kwargs) -> {name: value} with defaults, options included.
-static PyObject *bindToDict(PyObject *self, PyObject *arguments) {
-  PyObject *args, *kwargs;
+static PyObject *bindToDict(PyObject *self, PyObject *pair) {
   Bound bound;
-  if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &args, &PyDict_Type,
-                        &kwargs) ||
-      !bindPair(self, args, kwargs, bound))
-    return nullptr;
-  return metaOf(stateOf(self), bound);
+  return bindPair(stateOf(self), pair, bound) ? metaOf(stateOf(self), bound)
+                                              : nullptr;
 }
 
 static PyObject *setup(PyObject *self, PyObject *arguments) {
