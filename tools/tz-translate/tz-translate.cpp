@@ -10,6 +10,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Support/ToolUtilities.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "terrazzo/Compiler/Input.h"
 #include "terrazzo/Compiler/Registration.h"
@@ -27,6 +28,14 @@ static llvm::cl::opt<std::string>
     stageOption("tz-stage", llvm::cl::init("code"),
                 llvm::cl::desc("What --tz-emit writes: code, llir, ptx..."));
 
+/// What the options say. They are read once: LLD, which is a part of some
+/// targets, resets them all.
+struct Options {
+  std::string stage;
+  bool splitsInput = false;
+};
+static Options options;
+
 static LogicalResult emit(Operation *op, raw_ostream &out) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
@@ -39,8 +48,7 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
   const Target *target = findTarget(name);
   if (!target)
     return module.emitError("no target '") << name << "'";
-  // A copy: LLD, which is a part of some targets, resets all options.
-  std::string wanted = stageOption;
+  const std::string &wanted = options.stage;
   FailureOr<Artifact> artifact = target->emit(module, wanted != "code");
   if (failed(artifact))
     return failure();
@@ -59,20 +67,26 @@ static LogicalResult emit(Operation *op, raw_ostream &out) {
 
 static LogicalResult translate(llvm::StringRef input, llvm::StringRef output,
                                const Translation &translation) {
-  auto manager = std::make_shared<llvm::SourceMgr>();
   std::unique_ptr<llvm::MemoryBuffer> file = terrazzo::openInput(input);
   if (!file)
     return failure();
-  manager->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> out = openOutputFile(output, &error);
   if (!out) {
     llvm::errs() << error << '\n';
     return failure();
   }
-  MLIRContext context;
-  SourceMgrDiagnosticHandler handler(*manager, &context);
-  if (failed(translation(manager, out->os(), &context)))
+  auto translateModule = [&](std::unique_ptr<llvm::MemoryBuffer> module,
+                             raw_ostream &os) {
+    auto manager = std::make_shared<llvm::SourceMgr>();
+    manager->AddNewSourceBuffer(std::move(module), llvm::SMLoc());
+    MLIRContext context;
+    SourceMgrDiagnosticHandler handler(*manager, &context);
+    return translation(manager, os, &context);
+  };
+  if (failed(splitAndProcessBuffer(std::move(file), translateModule, out->os(),
+                                   options.splitsInput ? kDefaultSplitMarker
+                                                       : "")))
     return failure();
   out->keep();
   return success();
@@ -93,10 +107,15 @@ int main(int argc, char **argv) {
                                     llvm::cl::value_desc("file"));
   llvm::cl::opt<const Translation *, false, TranslationParser> translation(
       "", llvm::cl::desc("Translation to perform"), llvm::cl::Required);
+  llvm::cl::opt<bool> splitInput(
+      "split-input-file",
+      llvm::cl::desc(
+          "Translate the parts between lines '// -----' one by one"));
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerTranslationCLOptions();
   llvm::cl::ParseCommandLineOptions(argc, argv,
                                     "Terrazzo translation driver\n");
+  options = {stageOption, splitInput};
   return failed(translate(input, output, *translation));
 }
