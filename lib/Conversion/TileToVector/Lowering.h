@@ -58,8 +58,9 @@ struct Buffer {
   llvm::SmallVector<int64_t, 4> strides;
 };
 
-/// What the chip offers, from the module's `tile.target`.
-struct Chip {
+/// What the chip offers, from the module's `tile.target`, and how exact
+/// arithmetic has to be.
+struct ChipFacts {
   int64_t vectorBytes = 32;
   bool hasFma = true;
   // Instructions for products of narrow elements: in tile registers (AMX) and
@@ -99,7 +100,7 @@ bool isRenaming(mlir::Operation *op);
 /// Lowers the body of one kernel.
 class Lowering {
 public:
-  Lowering(mlir::ImplicitLocOpBuilder &builder, Chip chip,
+  Lowering(mlir::ImplicitLocOpBuilder &builder, ChipFacts chip,
            mlir::func::FuncOp function)
       : b(builder), chip(chip), function(function) {}
 
@@ -481,7 +482,7 @@ private:
   Coords identity(llvm::ArrayRef<int64_t> shape);
 
   mlir::ImplicitLocOpBuilder &b;
-  Chip chip;
+  ChipFacts chip;
   mlir::func::FuncOp function;
   mlir::IRMapping scalars;
   llvm::DenseMap<mlir::Value, Buffer> buffers;

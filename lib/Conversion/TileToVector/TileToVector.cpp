@@ -23,8 +23,8 @@ namespace terrazzo {
 
 namespace {
 
-cpu::Chip readChip(ModuleOp module) {
-  cpu::Chip chip;
+cpu::ChipFacts readChip(ModuleOp module) {
+  cpu::ChipFacts chip;
   chip.isStrict = module->hasAttr("tile.strict");
   auto target = tile::TargetAttr::of(module);
   if (!target)

@@ -124,30 +124,30 @@ CudaApi::CudaApi(std::string_view option) {
 }
 
 //===----------------------------------------------------------------------===//
-// Chips
+// Architectures
 //===----------------------------------------------------------------------===//
 
 /// "sm_90a": the compute capability and what may follow it.
-struct Chip {
+struct Architecture {
   int capability = 0; ///< 90
   char family = 0;    ///< 'a': only this chip; 'f': this family
 };
 
-std::optional<Chip> parseChip(std::string_view text) {
+std::optional<Architecture> parseArchitecture(std::string_view text) {
   text = text.substr(0, text.find('+'));
   constexpr std::string_view kPrefix = "sm_";
   if (!text.starts_with(kPrefix))
     return std::nullopt;
   text.remove_prefix(kPrefix.size());
-  Chip chip;
+  Architecture found;
   const char *begin = text.data(), *end = begin + text.size();
-  auto [next, error] = std::from_chars(begin, end, chip.capability);
+  auto [next, error] = std::from_chars(begin, end, found.capability);
   if (error != std::errc() || end - next > 1 ||
       (next != end && *next != 'a' && *next != 'f'))
     return std::nullopt;
   if (next != end)
-    chip.family = *next;
-  return chip;
+    found.family = *next;
+  return found;
 }
 
 bool isCubin(const Artifact &artifact) {
@@ -158,7 +158,8 @@ bool isCubin(const Artifact &artifact) {
 
 /// Whether a device runs code for a chip. PTX is compiled for newer chips, a
 /// cubin runs on those of its major version.
-bool canRun(const Chip &device, const Chip &code, bool isBinary) {
+bool canRun(const Architecture &device, const Architecture &code,
+            bool isBinary) {
   bool isSameMajor = device.capability / 10 == code.capability / 10;
   if (code.family == 'a')
     return device.capability == code.capability;
@@ -178,13 +179,13 @@ std::string CudaApi::chipOf(int, Get get) const {
 
 void CudaApi::checkChip(const Artifact &artifact, const DeviceProperties &facts,
                         const std::string &operation) const {
-  std::optional<Chip> code = parseChip(artifact.chip);
+  std::optional<Architecture> code = parseArchitecture(artifact.chip);
   if (!code)
     throw Error(Status::InvalidArgument,
                 operation +
                     ": expected a chip such as sm_90 or sm_90a, found '" +
                     artifact.chip + "'");
-  std::optional<Chip> device = parseChip(facts.chip);
+  std::optional<Architecture> device = parseArchitecture(facts.chip);
   if (!device || !canRun(*device, *code, isCubin(artifact)))
     throw Error(Status::WrongArchitecture,
                 operation + ": wrong architecture: the code is " +
