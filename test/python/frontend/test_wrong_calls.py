@@ -105,6 +105,8 @@ def test_wrong_calls(module, ir, seed):
             "cast_to() is a Python function, which cannot be called in a kernel",
         ),
         ("bp.pointers()", "a block pointer of <[2, 4], pointer<fp32>> has no attribute 'pointers'"),
+        ("tz.cdiv(i)", "cdiv: missing a required argument: 'y'"),
+        ("tz.next_power_of_2()", "next_power_of_2: missing a required argument: 'n'"),
         ("7 in helper", "'in' takes a tuple, list, string, or dict, found the function helper"),
     ],
 )
