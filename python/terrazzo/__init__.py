@@ -15,7 +15,7 @@ add[(tz.cdiv(n, 256),)](x, y, n, BLOCK=256)
 import importlib
 
 from . import errors, knobs, language
-from .accepted import AsyncCompileMode, FutureKernel, must_use_result, set_allocator
+from .accepted import AsyncCompileMode, FutureKernel, set_allocator
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
 from .compiler import ASTSource, CompiledKernel, compile
 from .devices import synchronize
@@ -34,6 +34,7 @@ from .errors import (
     UnsupportedLanguageConstruct,
 )
 from .jit import JITFunction, KernelInterface, jit
+from .language.core import must_use_result
 from .language.values import constexpr_function
 from .sizes import cdiv, next_power_of_2
 from .wrappers import MockTensor, TensorWrapper, reinterpret

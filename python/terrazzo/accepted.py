@@ -10,11 +10,6 @@ def set_allocator(allocator):
     _allocator = allocator
 
 
-def must_use_result(fn, msg=True):
-    """Marks a function whose result must not be dropped; accepted for compatibility."""
-    return fn
-
-
 class FutureKernel:
     """A kernel that AsyncCompileMode compiles; `result()` gives it."""
 

@@ -5,6 +5,7 @@ import copy
 import pickle
 
 import pytest
+import terrazzo as tz
 import terrazzo.language as tl
 from terrazzo.errors import CompileError, OutOfResources, SemanticError
 
@@ -176,3 +177,17 @@ def test_errors_show_the_line():
     assert str(SemanticError("bad")) == "error: bad"
     assert SemanticError("bad").at("k.py", 3).at("other.py", 4).line == 3
     assert pickle.loads(pickle.dumps(OutOfResources(5, 4, "shared memory"))).limit == 4
+
+
+def test_must_use_result_is_a_decorator_with_and_without_arguments():
+    assert tz.must_use_result is tl.core.must_use_result
+
+    @tz.must_use_result
+    def plain():
+        return 1
+
+    @tz.must_use_result("its result is new")
+    def with_a_message():
+        return 2
+
+    assert (plain(), with_a_message()) == (1, 2)
