@@ -4,13 +4,13 @@
 import ast
 import contextlib
 import enum
-import re
+import inspect
 import types
 
 from ..errors import CompileError
+from ..language.classes import MAKERS
 from ..language.dtypes import dtype
 from ..language.values import constexpr, tensor, unwrap
-from ..language.values import slice as tl_slice
 from ..language.values import tuple as tl_tuple
 from .expressions import is_language_value
 from .inlining import NestedFunction, jit_of
@@ -103,15 +103,15 @@ class Calls:
             return wrap(self._only_static(function, args, node)[0]) if args else constexpr(None)
         if function is tl_tuple:
             return tl_tuple(self.items(args[0], node, "tl.tuple") if args else ())
-        if issubclass(function, tuple) and hasattr(function, "_fields"):
-            return wrap(self._checked(lambda: function(*args, **kwargs), function, node))
         if issubclass(function, enum.Enum):
             return self._member(function, args, kwargs, node)
-        if issubclass(function, (dtype, tl_slice, contextlib.nullcontext)):
-            plain = [unwrap(a) for a in args]
-            return wrap(
-                self._checked(lambda: function(*plain, **{k: unwrap(v) for k, v in kwargs.items()}), function, node)
-            )
+        if function in MAKERS:
+            return wrap(MAKERS[function](*args, **kwargs))
+        if issubclass(function, tuple) and hasattr(function, "_fields"):
+            return wrap(self._checked(lambda: _construct(function, args, kwargs), function, node))
+        if issubclass(function, contextlib.nullcontext):
+            named = {name: unwrap(value) for name, value in kwargs.items()}
+            return wrap(self._checked(lambda: _construct(function, map(unwrap, args), named), function, node))
         raise self.unsupported(node, f"making an object of the class {function.__qualname__}")
 
     def _member(self, function, args, kwargs, node):
@@ -180,8 +180,7 @@ class Calls:
         except CompileError:
             raise
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
-            said = re.sub(r"^\w+\.__(init|new)__\(\) ", "", str(error))  # a class's, of which the name is said already
-            raise self.error(node, f"{_name(function)}(): {said}") from None
+            raise self.error(node, f"{_name(function)}(): {error}") from None
 
     def visit_lambda(self, node):
         """lambda a: b, a function that is inlined where it is called."""
@@ -203,6 +202,12 @@ class Calls:
         )
         defaults.update({a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None})
         return {name: self.visit(value) for name, value in defaults.items()}
+
+
+def _construct(cls, args, kwargs):
+    """An object of a class. That the arguments fit is seen before: the class itself would speak of its __new__."""
+    bound = inspect.signature(cls).bind(*args, **kwargs)
+    return cls(*bound.args, **bound.kwargs)
 
 
 def _name(function):

@@ -3,6 +3,7 @@
 the user's line.
 """
 
+import collections
 import re
 import warnings
 
@@ -30,6 +31,7 @@ CONSTANTS = {
     "OBJECT": object(),
     "MAPPING": {1: 2},
     "BYTES": b"xy",
+    "PAIR": collections.namedtuple("Pair", "first second"),
 }
 HELPERS = """
 @tz.jit
@@ -105,8 +107,15 @@ def test_wrong_calls(module, ir, seed):
             "cast_to() is a Python function, which cannot be called in a kernel",
         ),
         ("bp.pointers()", "a block pointer of <[2, 4], pointer<fp32>> has no attribute 'pointers'"),
+        ("tl.block_type(tl.int32)", "block_type: missing a required argument: 'shape'"),
+        ("tl.block_type(p, (4,))", "element_ty of block_type must be a scalar type, found a pointer"),
+        ("tl.pointer_type(tl.int32, 'x')", "address_space of pointer_type must be a compile-time integer from 0 to"),
+        ("tl.dtype(3)", "name of dtype must be a string, found 3 (int)"),
+        ("tl.slice(0, f)", "stop of slice must be None or a compile-time integer, found fp32"),
         ("tz.cdiv(i)", "cdiv: missing a required argument: 'y'"),
         ("tz.next_power_of_2()", "next_power_of_2: missing a required argument: 'n'"),
+        ("PAIR(1)", "Pair(): missing a required argument: 'second'"),
+        ("PAIR(1, 2, third=3)", "Pair(): got an unexpected keyword argument 'third'"),
         ("7 in helper", "'in' takes a tuple, list, string, or dict, found the function helper"),
     ],
 )
