@@ -24,6 +24,16 @@ MlirModule tzModuleCreateParse(MlirContext context, MlirStringRef text);
 MlirType tzTypeParseGet(MlirContext context, MlirStringRef text);
 MlirAttribute tzAttributeParseGet(MlirContext context, MlirStringRef text);
 
+/// Calls `each` with every case of an enumeration of the dialects: the name of
+/// the case and the text of the attribute that stands for it, "slt" and
+/// "2 : i64" for one of "arith.CmpIPredicate". Fails if no enumeration is
+/// called so.
+MlirLogicalResult tzEnumForEachCase(MlirStringRef name,
+                                    void (*each)(MlirStringRef enumCase,
+                                                 MlirStringRef attribute,
+                                                 void *data),
+                                    void *data);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -431,6 +432,19 @@ py::bytes compile(const py::object &source, const std::string &target,
   return py::bytes(job->bytes);
 }
 
+/// An enumeration of the dialects, {case: text of its attribute}.
+std::map<std::string, std::string> enumAttributes(const std::string &name) {
+  std::map<std::string, std::string> found;
+  auto add = [](MlirStringRef enumCase, MlirStringRef attribute, void *out) {
+    static_cast<std::map<std::string, std::string> *>(out)->emplace(
+        std::string(enumCase.data, enumCase.length),
+        std::string(attribute.data, attribute.length));
+  };
+  if (mlirLogicalResultIsFailure(tzEnumForEachCase(textRef(name), add, &found)))
+    throw py::value_error("there is no enumeration '" + name + "'");
+  return found;
+}
+
 } // namespace
 
 static void bindValue(py::module_ &m) {
@@ -565,6 +579,9 @@ void bindIr(py::module_ &m) {
         py::arg("stages") = "",
         "Compiles a Builder's module or module text; returns the bytes of an "
         "artifact. Raises DiagnosticError.");
+  m.def("enum_attributes", &enumAttributes, py::arg("name"),
+        "The text of the attribute of each case of an enumeration of the "
+        "dialects, by the case's name.");
   auto asString = [](void (*get)(MlirStringCallback, void *)) {
     return [get] {
       std::string text;

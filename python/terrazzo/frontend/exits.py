@@ -3,14 +3,13 @@
 behind it.
 """
 
+from ..language.builder import enum_attributes
 from ..language.dtypes import int1
 from ..language.promotion import constant
 from ..language.values import tensor
 from .names import bindings, own_bindings
 from .patterns import ABSENT, changing
 from .scope import EXIT, NOT_FOUND, Binding, Missing, is_missing
-
-_PREDICATES = {"slt": "2 : i64", "ult": "6 : i64"}
 
 
 class Exits:
@@ -211,6 +210,6 @@ class Exits:
         return after
 
     def _less(self, index, high):
-        predicate = _PREDICATES["ult" if high.dtype.is_int_unsigned() else "slt"]
+        predicate = enum_attributes("arith.CmpIPredicate")["ult" if high.dtype.is_int_unsigned() else "slt"]
         op = self.tracer.builder.create("arith.cmpi", [index.handle, high.handle], {"predicate": predicate})
         return tensor(op.result, int1)

@@ -7,36 +7,22 @@ Lanes whose mask is false are not touched and give 0.
 
 from ..errors import SemanticError
 from . import kinds as k
-from .builder import builtin, emit, method
+from .builder import builtin, emit, enum_attributes, method
 from .cast import bitcast_to, cast_pointee
 from .dtypes import get_int_dtype
 from .memory import check_mask, convert_value
 from .promotion import broadcast_together
 from .values import describe, tensor
 
-_KINDS = {
-    "and": 0,
-    "or": 1,
-    "xor": 2,
-    "add": 3,
-    "fadd": 4,
-    "max": 5,
-    "min": 6,
-    "umax": 7,
-    "umin": 8,
-    "fmax": 9,
-    "fmin": 10,
-    "exch": 11,
-}
-_SEMS = {"relaxed": 0, "acquire": 1, "release": 2, "acq_rel": 3}
-_SCOPES = {"cta": 0, "gpu": 1, "sys": 2}
-
-
-_SEM, _SCOPE = k.choice(*_SEMS), k.choice(*_SCOPES)
+_SEM = k.choice("relaxed", "acquire", "release", "acq_rel")
+_SCOPE = k.choice("cta", "gpu", "sys")
 
 
 def _ordering(sem, scope):
-    return {"sem": f"{_SEMS[sem or 'acq_rel']} : i32", "scope": f"{_SCOPES[scope or 'gpu']} : i32"}
+    return {
+        "sem": enum_attributes("tile.MemSem")[sem or "acq_rel"],
+        "scope": enum_attributes("tile.MemScope")[scope or "gpu"],
+    }
 
 
 def _check_pointer(pointer, name):
@@ -62,7 +48,7 @@ def _read_modify_write(kind, pointer, val, mask, sem, scope, name):
     pointer, val = broadcast_together([pointer, val])
     mask = check_mask(mask, pointer, name)
     operands = [v.handle for v in (pointer, val, mask) if v is not None]
-    attributes = {"kind": f"{_KINDS[kind]} : i32", **_ordering(sem, scope)}
+    attributes = {"kind": enum_attributes("tile.RMWKind")[kind], **_ordering(sem, scope)}
     return tensor(emit("tile.atomic_rmw", operands, val.type.ir, attributes), val.type)
 
 

@@ -11,6 +11,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from .._terrazzo import ir
 from ..errors import SemanticError
 
 
@@ -89,6 +90,12 @@ def i32_array(values):
     """The attribute text of a list of 32-bit integers."""
     inner = ", ".join(str(int(v)) for v in values)
     return f"array<i32: {inner}>" if inner else "array<i32>"
+
+
+@functools.cache
+def enum_attributes(name):
+    """{case: its attribute as text} of an enumeration of the dialects: "2 : i64" for "slt" of "arith.CmpIPredicate"."""
+    return ir.enum_attributes(name)
 
 
 def string(text):

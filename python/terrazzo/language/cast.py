@@ -3,18 +3,14 @@
 
 from ..errors import SemanticError
 from . import kinds as k
-from .builder import builtin, emit, method
+from .builder import builtin, emit, enum_attributes, method
 from .dtypes import dtype as dtype_type
 from .dtypes import float16, float32, int1, int32, int64, pointer_type, type_of
 from .promotion import constant, is_literal, splat, to_tensor
 from .values import constexpr, show, static_dtype, tensor
 
-# Predicates of arith.cmpi and arith.cmpf for "not equal"; a NaN is not equal to 0, so it is true.
-_NE, _UNE = "1 : i64", "13 : i64"
-
 _ROUNDED = k.choice("rtne", "rtz")
 _TYPE = k.Kind(k.TYPE.expected, lambda v: k.TYPE.holds(getattr(v, "scalar", v)))
-_ROUNDING = {None: None, "rtne": None, "rtz": "3 : i32"}
 
 
 def unary(name, value, dtype, attributes=None):
@@ -37,7 +33,10 @@ def to_bool(value):
     if value.dtype.is_fp8():
         value = cast_to(value, float16)
     zero = splat(constant(0, value.dtype), value.shape)
-    name, predicate = ("arith.cmpf", _UNE) if value.dtype.is_floating() else ("arith.cmpi", _NE)
+    if value.dtype.is_floating():  # a NaN is not equal to 0, so it is true
+        name, predicate = "arith.cmpf", enum_attributes("arith.CmpFPredicate")["une"]
+    else:
+        name, predicate = "arith.cmpi", enum_attributes("arith.CmpIPredicate")["ne"]
     type = type_of(int1, value.shape)
     return tensor(emit(name, [value.handle, zero.handle], type.ir, {"predicate": predicate}), type)
 
@@ -151,7 +150,8 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
         narrows = source.is_floating() and dtype.is_floating() and dtype.primitive_bitwidth < source.primitive_bitwidth
         if not narrows:
             raise SemanticError(f"fp_downcast_rounding is for casts to narrower floats, found {source} to {dtype}")
-    return bitcast_to(value, dtype) if bitcast else cast_to(value, dtype, _ROUNDING[fp_downcast_rounding])
+    rounding = enum_attributes("arith.RoundingMode")["toward_zero"] if fp_downcast_rounding == "rtz" else None
+    return bitcast_to(value, dtype) if bitcast else cast_to(value, dtype, rounding)
 
 
 @method

@@ -10,7 +10,7 @@ from enum import Enum
 from ..errors import SemanticError
 from . import kinds as k
 from .arithmetic import binary, through_wider
-from .builder import builtin, emit, method
+from .builder import builtin, emit, enum_attributes, method
 from .cast import cast_to, to_bool
 from .dtypes import float16, int1, int64, type_of, uint64
 from .promotion import broadcast_together, is_literal, promote, to_tensor
@@ -18,14 +18,14 @@ from .values import constexpr, describe, tensor
 
 # predicate -> (signed cmpi, unsigned cmpi, cmpf); "ugt" and "ult" hold for a NaN in either operand, too.
 _PREDICATES = {
-    "eq": (0, 0, 1),
-    "ne": (1, 1, 13),
-    "lt": (2, 6, 4),
-    "le": (3, 7, 5),
-    "gt": (4, 8, 2),
-    "ge": (5, 9, 3),
-    "ugt": (4, 8, 9),
-    "ult": (2, 6, 11),
+    "eq": ("eq", "eq", "oeq"),
+    "ne": ("ne", "ne", "une"),
+    "lt": ("slt", "ult", "olt"),
+    "le": ("sle", "ule", "ole"),
+    "gt": ("sgt", "ugt", "ogt"),
+    "ge": ("sge", "uge", "oge"),
+    "ugt": ("sgt", "ugt", "ugt"),
+    "ult": ("slt", "ult", "ult"),
 }
 _SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -45,10 +45,11 @@ def compare_same(predicate, a, b):
         a, b = cast_to(a, float16), cast_to(b, float16)
     signed, unsigned, ordered = _PREDICATES[predicate]
     if a.dtype.is_floating():
-        name, code = "arith.cmpf", ordered
+        name, code = "arith.cmpf", enum_attributes("arith.CmpFPredicate")[ordered]
     else:
-        name, code = "arith.cmpi", signed if a.dtype.is_int_signed() else unsigned
-    return binary(name, a, b, int1, {"predicate": f"{code} : i64"})
+        code = enum_attributes("arith.CmpIPredicate")[signed if a.dtype.is_int_signed() else unsigned]
+        name = "arith.cmpi"
+    return binary(name, a, b, int1, {"predicate": code})
 
 
 def _compare_pointers(predicate, a, b):

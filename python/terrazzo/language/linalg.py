@@ -3,12 +3,10 @@
 
 from ..errors import SemanticError
 from . import kinds as k
-from .builder import builtin, emit
+from .builder import builtin, emit, enum_attributes
 from .dtypes import block_type, float32, float64, int32
 from .promotion import constant, splat
 from .values import describe, static_dtype, tensor
-
-_PRECISIONS = {None: 0, "default": 0, "tf32": 1, "tf32x3": 2, "ieee": 3, "bf16x3": 4, "bf16x6": 5}
 
 
 def _operand(value, name):
@@ -54,13 +52,15 @@ def _precision(a, input_precision, allow_tf32):
         if input_precision is not None:
             raise SemanticError("dot takes either input_precision or allow_tf32, found both")
         input_precision = "tf32" if allow_tf32 else "ieee"
-    key = input_precision.lower() if isinstance(input_precision, str) else input_precision
-    if key not in _PRECISIONS:
+    if input_precision is None:
+        return {}
+    precisions = enum_attributes("tile.Precision")
+    name = input_precision.lower() if isinstance(input_precision, str) else None
+    if name not in precisions:
         raise SemanticError(
             f"input_precision must be 'tf32', 'tf32x3', 'ieee', 'bf16x3' or 'bf16x6', found {describe(input_precision)}"
         )
-    code = _PRECISIONS[key]
-    return {"precision": f"{code} : i32"} if code and a.dtype == float32 else {}
+    return {"precision": precisions[name]} if name != "default" and a.dtype == float32 else {}
 
 
 def _accumulator(acc, shape, natural, out_dtype):

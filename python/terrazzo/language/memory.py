@@ -8,23 +8,25 @@ in memory: loads test for != 0, stores write 0 or 1.
 from ..errors import SemanticError
 from . import kinds as k
 from .block_pointer import BLOCK_POINTER, block_pointer
-from .builder import builtin, current, emit, emit_effect, method
+from .builder import builtin, current, emit, emit_effect, enum_attributes, method
 from .cast import cast_pointee, cast_to, literal_as, to_bool
 from .dtypes import int8, type_of
 from .promotion import broadcast_shape, common_shape, is_literal, to_tensor
 from .values import describe, tensor
 
-_CACHE = {None: 0, "": 0, ".ca": 1, ".cg": 2, ".cv": 3, ".wb": 4, ".cs": 5, ".wt": 6}
 LOAD_CACHE = ("", ".ca", ".cg", ".cv")
 STORE_CACHE = ("", ".wb", ".cg", ".cs", ".wt")
-EVICTION = {"": 0, "evict_first": 1, "evict_last": 2}
+EVICTION = ("", "evict_first", "evict_last")
 
 
 def access_attributes(cache_modifier, eviction_policy):
     """The attributes of an access."""
-    cache, evict = _CACHE[cache_modifier], EVICTION[eviction_policy or ""]
-    attributes = {"cache": f"{cache} : i32"} if cache else {}
-    return {**attributes, "evict": f"{evict} : i32"} if evict else attributes
+    attributes = {}
+    if cache_modifier:
+        attributes["cache"] = enum_attributes("tile.CacheModifier")[cache_modifier.removeprefix(".")]
+    if eviction_policy:
+        attributes["evict"] = enum_attributes("tile.EvictionPolicy")[eviction_policy]
+    return attributes
 
 
 def check_pointer(pointer, name):
