@@ -2,7 +2,8 @@
 """Fails on an include or import that the layers of docs/Architecture.md forbid.
 
 C++: each folder may include itself and what its row of `ALLOWED` names; `_FOREIGN` says which folders may see LLVM and
-MLIR. Python: a module imports only modules of its own layer or of lower ones, and torch only where it is allowed.
+MLIR. Python: a module imports only modules of its own layer or of lower ones, and torch only where it is allowed; no
+modules import each other in a circle.
 """
 
 from __future__ import annotations
@@ -221,10 +222,56 @@ def check_python(root: Path) -> Iterator[Finding]:
                 yield Finding(path, line, f"{layer} may not import {'the whole package' if whole else name}")
 
 
+def _run_by_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What is below a node and runs when the module is imported."""
+    for child in ast.iter_child_nodes(node):
+        is_checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
+        if not is_checking and not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield child
+            yield from _run_by_import(child)
+
+
+def _graph(modules: dict[str, Path]) -> dict[str, set[str]]:
+    """Module -> the modules that its import imports, packages that are merely passed through left out."""
+    graph = {}
+    for module, file in modules.items():
+        package = module.split(".")[: None if file.stem == "__init__" else -1]
+        names = set()
+        for node in _run_by_import(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else []
+                source = ".".join([*base, *([node.module] if node.module else [])])
+                inner = [f"{source}.{alias.name}" for alias in node.names]
+                names.update(name if name in modules else source for name in inner)
+        graph[module] = names & modules.keys() - {module}
+    return graph
+
+
+def check_circles(root: Path) -> Iterator[Finding]:
+    """Python modules whose imports need each other."""
+    modules = {}
+    for file in files(root, ".py"):
+        if file.is_relative_to(root / "python" / "terrazzo"):
+            parts = file.relative_to(root / "python").with_suffix("").parts
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    graph = _graph(modules)
+    for module, file in modules.items():
+        reached, ahead = set(), [module]
+        while ahead:
+            found = graph[ahead.pop()] - reached
+            reached |= found
+            ahead += found
+        if module in reached:
+            yield Finding(str(file.relative_to(root)), 0, f"importing {module} imports it again, in a circle")
+
+
 def check(root: Path) -> Iterator[Finding]:
     """All layer rules."""
     yield from check_includes(root)
     yield from check_python(root)
+    yield from check_circles(root)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,10 @@
 
 import inspect
 
-from . import *  # noqa: F403
 from . import kinds
 from .builder import builtin as declared
 from .comparison import builtin_max, builtin_min  # noqa: F401
-from .dtypes import get_int_dtype  # noqa: F401
+from .public import *  # noqa: F403
 from .reduction import reduce_with_indices as _reduce_with_indices  # noqa: F401
 from .values import constexpr_function, constexpr_type, unwrap  # noqa: F401
 

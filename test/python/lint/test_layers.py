@@ -114,3 +114,18 @@ def test_forbidden_import(tree, module, text, message):
 
 def test_unknown_module_needs_a_layer(tree):
     assert "has no layer" in messages(python_tree(tree, "helpers.py", ""))[0]
+
+
+@pytest.mark.parametrize(
+    ("init", "core", "found"),
+    [
+        ("from . import core\n", "from . import values\n", 0),
+        ("from . import core\n", "def f():\n    from . import values\n    from .. import language\n", 0),
+        ("from . import core\n", "from . import *\n", 2),
+        ("from .core import f\n", "from .values import g\nfrom .. import language\n", 2),
+    ],
+)
+def test_modules_in_a_circle(tree, init, core, found):
+    texts = {"__init__": init, "core": core, "values": ""}
+    found_in = messages(tree({f"python/terrazzo/language/{name}.py": text for name, text in texts.items()}))
+    assert len([message for message in found_in if "in a circle" in message]) == found
