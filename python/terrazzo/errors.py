@@ -48,7 +48,7 @@ class CompileError(TerrazzoError):
         return "\n".join(lines)
 
     def __reduce__(self):
-        return type(self), (self.message, self.file, self.line, self.col, self.source, self.notes)
+        return type(self), (self.message,), vars(self)
 
 
 def plain_diagnostic(error):
@@ -85,17 +85,21 @@ class ArgumentRangeError(ArgumentError, OverflowError):
 
 
 class OutOfResources(LaunchError):
-    """A kernel that needs more of something than the device has: `required` and `limit` of `name`."""
+    """A kernel that needs more of something than the device has: `required` and `limit` of `name`.
 
-    def __init__(self, required, limit, name):
+    It says `text`, by default these three.
+    """
+
+    def __init__(self, required, limit, name, text=None):
         self.required, self.limit, self.name = required, limit, name
         super().__init__(
-            f"out of resource: {name}, required: {required}, hardware limit: {limit}; reducing block sizes or "
+            text
+            or f"out of resource: {name}, required: {required}, hardware limit: {limit}; reducing block sizes or "
             "num_stages may help"
         )
 
     def __reduce__(self):
-        return type(self), (self.required, self.limit, self.name)
+        return type(self), (self.required, self.limit, self.name, str(self)), vars(self)
 
 
 class DeviceAssertionError(LaunchError):

@@ -15,14 +15,11 @@ _ERRORS = {
 
 def out_of_resources(message, shown=None):
     """An OutOfResources with the text of the compiler or a driver, from which the numbers are read; it says `shown`."""
-    error = errors.OutOfResources.__new__(errors.OutOfResources)
-    Exception.__init__(error, shown or message)
     required = re.search(r"(?:required|needs?|expected|uses)\D{0,40}?(\d+)", message)
     limit = re.search(r"(?:limit|at most|has|allows|found)\D{0,40}?(\d+)", message)
-    error.required = int(required[1]) if required else None
-    error.limit = int(limit[1]) if limit else None
-    error.name = message
-    return error
+    return errors.OutOfResources(
+        int(required[1]) if required else None, int(limit[1]) if limit else None, message, shown or message
+    )
 
 
 def raise_status(status, message, file, line, column, text, pid):

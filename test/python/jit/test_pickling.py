@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import terrazzo as tz
 import terrazzo.language as tl
+from terrazzo import errors, statuses
 
 KERNELS = """
 import terrazzo as tz
@@ -128,3 +129,27 @@ def test_configurations_pickle():
     config = tz.Config({"BLOCK": 4}, num_warps=8)
     assert pickle.loads(pickle.dumps(config)) == config
     assert copy.deepcopy(config) == config
+
+
+def made_errors():
+    """One of each class of errors, and those that the runtime's reports become."""
+    special = {"OutOfResources": (300, 200, "registers")}
+    for name, cls in vars(errors).items():
+        if isinstance(cls, type) and issubclass(cls, Exception):
+            yield name, cls(*special.get(name, ("what was found",)))
+    yield "at a line", errors.CompileError("found", "k.py", 3, 4, "x = y", ["a note"])
+    yield "with a text", errors.OutOfResources(None, None, "registers", "too many registers")
+    yield "read", statuses.out_of_resources("required 300 bytes, the limit is 200", "k.py:3: error: required 300 bytes")
+    for status in ("assertion failed", "out of resources", "invalid argument"):
+        try:
+            statuses.raise_status(status, "needs 300 bytes, at most 200", "k.py", 3, 4, "x > 0", (0, 1, 2))
+        except errors.TerrazzoError as error:
+            yield status, error
+
+
+@pytest.mark.parametrize(("name", "error"), list(made_errors()))
+def test_errors_pickle_and_copy_whole(name, error):
+    error.add_note("said later")
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
