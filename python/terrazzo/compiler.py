@@ -88,6 +88,8 @@ def _build(fn, spec, options, target):
     try:
         return ir.compile(builder, target, "tile")
     except ir.DiagnosticError as error:
+        if chip:  # of a device, too, which is not checked before
+            targets.check_chip(name, chip)
         raise failure(error, builder.str(debug=True), fn.__name__, target) from None
 
 

@@ -48,10 +48,10 @@ def target():
 def chip(wanted, device=0):
     """What the code of a target is generated for, as far as it matters to code; of the device if the text says none."""
     name, given = check_target(wanted)
-    if not given:
-        given = host_chip() if name == "cpu" else properties(name, max(device, 0))["chip"]
-    check_chip(name, given)
-    return given
+    if given:
+        check_chip(name, given)
+        return given
+    return host_chip() if name == "cpu" else properties(name, max(device, 0))["chip"]
 
 
 def resolved(wanted, device=0):

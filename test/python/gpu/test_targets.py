@@ -88,6 +88,20 @@ def test_names_of_processors():
         assert devices.resolved(name) == name
 
 
+def test_what_nobody_named_is_not_checked(monkeypatch):
+    """A check compiles a kernel, which must not show in the first launch of a kernel that is in the cache."""
+    monkeypatch.setattr(devices, "properties", lambda name, device: {"chip": "gfx0"})
+    monkeypatch.setattr(devices, "check_chip", lambda name, chip: pytest.fail(f"{name}:{chip} is checked"))
+    assert devices.chip("cpu") == targets.host_chip()
+    assert devices.chip("hip") == "gfx0"
+
+
+def test_a_device_that_the_compiler_does_not_know(monkeypatch):
+    monkeypatch.setattr(devices, "properties", lambda name, device: {"chip": "gfx0"})
+    with pytest.raises(tz.LaunchError, match="target 'hip' has no chip 'gfx0'"):
+        nothing.warmup(tl.float32, 4, target="hip")
+
+
 def test_target_of_the_environment():
     show = "import terrazzo as tz; print(tz.devices.target(), tz.driver.driver.active.get_current_target())"
     text = python(show, TERRAZZO_TARGET="cuda:sm_90a")

@@ -128,13 +128,13 @@ def test_bad_sizes(text):
 
 SCRIPT = """
 import numpy as np, terrazzo as tz
-from terrazzo import compiler
+from terrazzo._terrazzo import ir
 from cached_kernel import kernel
-build = compiler._build
+compile = ir.compile
 def counted(*a):
-    print("built")
-    return build(*a)
-compiler._build = counted
+    print("compiled")
+    return compile(*a)
+ir.compile = counted
 x = np.zeros(8, np.float32)
 kernel[(1,)](x, n=8)
 kernel.device_caches.clear()
@@ -156,8 +156,8 @@ def test_other_processes_find_it(tmp_path):
         for _ in range(2)
     ]
     assert [r.returncode for r in runs] == [0, 0], runs[0].stderr + runs[1].stderr
-    assert runs[0].stdout.count("built") == 1
-    assert "built" not in runs[1].stdout
+    assert runs[0].stdout.count("compiled") == 1
+    assert "compiled" not in runs[1].stdout
 
 
 def test_store_keeps_bytes():
