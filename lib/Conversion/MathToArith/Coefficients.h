@@ -225,15 +225,15 @@ inline constexpr double asinF64[] = {
     0x1.0b4579e307938p-5,
 };
 
-/// erf(x)/x - 1 in u = x^2, |x| <= 1; error 2^-29.4
+/// erf(x)/x - 1 in u = x^2, |x| <= 1.125; error 2^-27.2
 inline constexpr double erfSmallF32[] = {
     0x1.06eba80p-3,
-    -0x1.81273e0p-2,
-    0x1.ce2ce60p-4,
-    -0x1.b7f71a0p-6,
-    0x1.53f2280p-8,
-    -0x1.a351ac0p-11,
-    0x1.4773740p-14,
+    -0x1.81272e0p-2,
+    0x1.ce29820p-4,
+    -0x1.b7bba20p-6,
+    0x1.522cb0p-8,
+    -0x1.97173a0p-11,
+    0x1.281b90p-14,
 };
 
 /// erf(x)/x - 1 in u = x^2, |x| <= 1; error 2^-56.1
@@ -252,15 +252,16 @@ inline constexpr double erfSmallF64[] = {
     -0x1.a4f4485bc2d6cp-31,
 };
 
-/// -log(erfc(x)) / x, 0.9 <= x <= 4; error 2^-30.7
-inline constexpr double erfLogF32[] = {
-    0x1.20f03c0p+0,
-    0x1.45297a0p-1,
-    0x1.b39c980p-4,
-    -0x1.86e8dc0p-6,
-    0x1.e367c60p-9,
-    -0x1.5e2dd0p-12,
-    0x1.9e08f40p-17,
+/// erfc(x)^(1/4), 1.125 <= x <= 4; error 2^-26.7
+inline constexpr double erfcRootF32[] = {
+    0x1.0164ea0p+0,
+    -0x1.3bfaea0p-2,
+    -0x1.05429e0p-4,
+    -0x1.9ad1a20p-5,
+    0x1.0e19e0p-4,
+    -0x1.6b02740p-6,
+    0x1.a69e6c0p-9,
+    -0x1.76ee1e0p-13,
 };
 
 /// erfc(x)*exp(x^2)*(1 + 2x) in t = (x-2)/(x+2), 0.45 <= x <= 28; error 2^-27.2

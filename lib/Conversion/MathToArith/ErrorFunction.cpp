@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 // erf is x + x P(x^2) around zero and 1 - erfc(|x|) beyond. erf in f32 (GELU)
-// needs erfc to an absolute error only and takes it as exp(-x Q(x)). erfc
-// itself, and erf in f64, take exp(-x^2) K(t) / (1 + 2x), where t = (x - 2) /
-// (x + 2) maps the half line to an interval on which K is smooth.
+// needs erfc to an absolute error only and takes it as the fourth power of a
+// polynomial: the root is smooth down to where erf rounds to 1. erfc itself,
+// and erf in f64, take exp(-x^2) K(t) / (1 + 2x), where t = (x - 2) / (x + 2)
+// maps the half line to an interval on which K is smooth.
 
 #include "Coefficients.h"
 #include "Functions.h"
@@ -37,7 +38,7 @@ Expr erfcTail(Expr a) {
   return scaleTwice(value, parts.exponent);
 }
 
-/// erf(x) / x - 1 for |x| < 1.
+/// erf(x) / x - 1 for |x| < 1 (1.125).
 Expr erfSeries(Expr x) {
   using namespace coefficients;
   return polynomial(x * x, choose(x, erfSmallF32, erfSmallF64));
@@ -52,14 +53,11 @@ Expr expandErf(Expr x) {
     Expr large = a.like(1.0) - erfcTail(bound(a, 6.5));
     return select(a >= 1.0, withSignOf(large, x), small);
   }
-  // erf rounds to 1 from 3.92 on.
-  Expr bounded = bound(a, 4.0);
-  // In powers of two, which need no reduction by parts of ln 2.
-  Expr power = bounded * polynomial(bounded, scaled(erfLogF32, -kLog2E));
-  auto [n, exponent] = roundProduct(power, 1.0, x.bias());
-  Expr large =
-      a.like(1.0) - scaleOnce(polynomial(power - n, exp2F32), exponent);
-  return select(a > 0.96, withSignOf(large, x), small);
+  // erf rounds to 1 from 3.92 on, and so does 1 - erfc(4).
+  Expr root = polynomial(bound(a, 4.0), erfcRootF32);
+  Expr square = root * root;
+  Expr large = fma(-square, square, 1.0);
+  return select(a > 1.125, withSignOf(large, x), small);
 }
 
 Expr expandErfc(Expr x) {
