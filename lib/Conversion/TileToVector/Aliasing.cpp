@@ -84,6 +84,16 @@ Lowering::Relation Lowering::relationOf(tile::LoadOp load,
   return isInPlace ? Relation::InPlaceOrApart : Relation::Apart;
 }
 
+bool Lowering::isReadToo(tile::StoreOp store) {
+  SmallVector<Value> offsets;
+  Value to = originOf(store.getPtr(), offsets);
+  auto isFrom = [&](tile::LoadOp load) {
+    return originOf(load.getPtr(), offsets) == to ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+  };
+  return store->getParentOfType<func::FuncOp>().walk(isFrom).wasInterrupted();
+}
+
 std::pair<Value, Value> Lowering::extremes(Value pointers) {
   ArrayRef<int64_t> shape = tile::getShape(pointers.getType());
   auto pointee = cast<tile::PtrType>(tile::getElementType(pointers.getType()))

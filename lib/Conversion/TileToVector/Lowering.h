@@ -186,7 +186,10 @@ private:
   mlir::Value loadLanes(Val address, mlir::Type element, mlir::Value mask,
                         mlir::Value maskAllTrue, mlir::Value other);
   void storeLanes(Val address, mlir::Type element, mlir::Value value,
-                  mlir::Value mask, mlir::Value maskAllTrue);
+                  mlir::Value mask, mlir::Value maskAllTrue,
+                  mlir::Value aroundCaches = {});
+  /// An i1: whether a store goes around the caches; null if it never does.
+  mlir::Value goesAroundCaches(tile::StoreOp op);
   llvm::LogicalResult lowerStore(tile::StoreOp op);
   void storeDirectly(tile::StoreOp op, const Nest &nest);
   void storeByBuffer(tile::StoreOp op, const Nest &nest);
@@ -262,8 +265,9 @@ private:
   /// Notes which loads the coming nest over `roots` reads, and which of them
   /// shall fetch what the next program will read.
   void noteReads(mlir::ValueRange roots);
-  /// How many bytes behind a load the next program's are; 0 if it is not known.
-  int64_t distanceToNext(tile::LoadOp load);
+  /// How many bytes behind a tile of pointers the next program's are; 0 if that
+  /// is not known.
+  int64_t distanceToNext(mlir::Value pointers);
 
   //===--- Aliasing.cpp: loads beside the store that they feed
   //-------------===//
@@ -275,6 +279,8 @@ private:
   /// The first byte that a tile of pointers points to, and the one behind the
   /// last.
   std::pair<mlir::Value, mlir::Value> extremes(mlir::Value pointers);
+  /// Whether an argument that a store writes to is loaded from as well.
+  bool isReadToo(tile::StoreOp store);
   /// An i1: whether a store overlaps what its operands load; null if they load
   /// nothing that it might.
   mlir::Value overlapsWhatFeeds(tile::StoreOp store);
@@ -500,6 +506,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> ahead;
   mlir::Operation *current = nullptr; ///< what is being lowered
   bool hasTiles = false;              ///< tile registers are configured
+  bool hasFence = false; ///< the entry waits for stores around the caches
   /// Integers and pointers that are evaluated where they are needed, even if a
   /// buffer has them, too.
   llvm::DenseSet<mlir::Value> indices;

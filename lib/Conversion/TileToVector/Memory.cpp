@@ -18,6 +18,11 @@ static LLVM::LLVMPointerType pointerType(OpBuilder &b) {
   return LLVM::LLVMPointerType::get(b.getContext());
 }
 
+/// What stores around the caches must be aligned to, and how much a launch must
+/// write to make use of them: more than a core's share of any chip's caches.
+static constexpr int64_t kAroundBytes = 16;
+static constexpr int64_t kCachesBytes = int64_t(32) << 20;
+
 /// The integer type that stands for an element in masked accesses, which not
 /// every chip has for small floats.
 static Type accessType(Type storage) {
@@ -228,7 +233,7 @@ Value Lowering::loadLanes(Val address, Type element, Value mask,
 }
 
 void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
-                          Value maskAllTrue) {
+                          Value maskAllTrue, Value aroundCaches) {
   int64_t bytes = byteSize(element);
   Value raw = toStorage(value, element);
   auto guarded = [&](Value condition, function_ref<void()> then,
@@ -269,7 +274,17 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
                                  b.getI32IntegerAttr(bytes));
     return;
   }
-  auto plain = [&] { LLVM::StoreOp::create(b, raw, pointer(), bytes); };
+  auto whole = [&] { LLVM::StoreOp::create(b, raw, pointer(), bytes); };
+  auto around = [&] {
+    LLVM::StoreOp::create(b, raw, pointer(), kAroundBytes,
+                          /*isVolatile=*/false, /*isNonTemporal=*/true);
+  };
+  auto plain = [&] {
+    if (aroundCaches && lanes * bytes >= kAroundBytes)
+      guarded(aroundCaches, around, whole);
+    else
+      whole();
+  };
   if (!mask)
     return plain();
   auto masked = [&] {
@@ -285,7 +300,49 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
 // Stores and scalar loads
 //===----------------------------------------------------------------------===//
 
+/// Nobody will find in the caches what a launch writes last if it is larger
+/// than they are; then to fetch each line before it is overwritten is idle
+/// work, half as much again as there is to read and to write. Only for what is
+/// written once, not by several threads in an order, and not read.
+Value Lowering::goesAroundCaches(tile::StoreOp op) {
+  auto kernel = dyn_cast<func::FuncOp>(op->getParentOp());
+  int64_t bytes = kernel ? distanceToNext(op.getPtr()) : 0;
+  auto isAtomic = [](Operation *inner) {
+    return isa<tile::AtomicRMWOp, tile::AtomicCASOp>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  if (bytes == 0 || isReadToo(op) || kernel.walk(isAtomic).wasInterrupted())
+    return {};
+  if (!std::exchange(hasFence, true)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(function.getBody().front().getTerminator());
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"),
+                                  ValueRange());
+  }
+  Value programs = constant(1, b.getI64Type());
+  for (Value extent : grid)
+    programs = arith::MulIOp::create(
+        b, programs, arith::ExtUIOp::create(b, b.getI64Type(), extent));
+  Value isLarge = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::uge, programs,
+      constant(llvm::divideCeil(kCachesBytes, bytes), b.getI64Type()));
+  int64_t saved = std::exchange(lanes, 1);
+  Value rest;
+  withFreshCache([&] {
+    Value first =
+        eval(op.getPtr(), identity(tile::getShape(op.getPtr().getType()))).v;
+    rest = arith::AndIOp::create(b, first,
+                                 constant(kAroundBytes - 1, b.getI64Type()));
+  });
+  lanes = saved;
+  Value isAligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest,
+                                          constant(0, b.getI64Type()));
+  return arith::AndIOp::create(b, isLarge, isAligned);
+}
+
 void Lowering::storeDirectly(tile::StoreOp op, const Nest &nest) {
+  Value aroundCaches = goesAroundCaches(op);
   auto strip = [&](const Coords &at) {
     leave(nest, at);
     Value value = evalVector(op.getValue(), at);
@@ -300,7 +357,7 @@ void Lowering::storeDirectly(tile::StoreOp op, const Nest &nest) {
     Val address = eval(op.getPtr(), at);
     b.setLoc(op.getLoc());
     storeLanes(address, tile::getElementType(op.getValue().getType()), value,
-               mask, maskAllTrue);
+               mask, maskAllTrue, aroundCaches);
   };
   forStrips(tile::getShape(op.getPtr().getType()), nest.vectorDim,
             nest.maxLanes, strip, nest.roots);

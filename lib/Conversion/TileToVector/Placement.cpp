@@ -22,6 +22,10 @@ static constexpr int64_t kCheapOps = 6;
 /// as well as a buffer does.
 static constexpr int64_t kLongRowBytes = 2048;
 
+/// From here on the work on an element, such as one mathematical function,
+/// hides what comes next from a processor that works out of order.
+static constexpr int64_t kLongOps = 20;
+
 Lowering::Cost Lowering::costOf(Value tile) {
   if (isInBuffer(tile) || pending.contains(tile))
     return {1, false, false};
@@ -152,18 +156,19 @@ static bool movesOn(Value value, DenseSet<Value> &seen) {
                        [&](Value operand) { return movesOn(operand, seen); }));
 }
 
-int64_t Lowering::distanceToNext(tile::LoadOp load) {
-  auto type = cast<RankedTensorType>(load.getType());
+int64_t Lowering::distanceToNext(Value pointers) {
+  auto type = cast<RankedTensorType>(pointers.getType());
   int64_t elements = 1;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     int64_t extent = type.getDimSize(dim);
-    if (extent > 1 && strideAlong(load.getPtr(), dim) != elements)
+    if (extent > 1 && strideAlong(pointers, dim) != elements)
       return 0;
     elements *= extent;
   }
-  int64_t bytes = elements * byteSize(type.getElementType());
+  auto pointee = cast<tile::PtrType>(type.getElementType()).getPointeeType();
+  int64_t bytes = elements * byteSize(pointee);
   DenseSet<Value> seen;
-  return bytes >= kLongRowBytes && movesOn(load.getPtr(), seen) ? bytes : 0;
+  return bytes >= kLongRowBytes && movesOn(pointers, seen) ? bytes : 0;
 }
 
 /// The first of the roots of a tile in their block.
@@ -217,6 +222,8 @@ static Operation *lastReader(Value tile) {
 
 void Lowering::noteReads(ValueRange roots) {
   ahead.clear();
+  bool isLong = llvm::any_of(
+      roots, [&](Value root) { return costOf(root).ops >= kLongOps; });
   SmallVector<Value> work(roots.begin(), roots.end());
   DenseSet<Value> seen;
   while (!work.empty()) {
@@ -227,12 +234,13 @@ void Lowering::noteReads(ValueRange roots) {
       continue;
     work.append(op->operand_begin(), op->operand_end());
     // The first pass over a row is as fast as memory; from then on memory would
-    // be idle.
+    // be idle. Where a strip is long work, a processor does not get to the
+    // loads of the coming ones in time.
     auto load = dyn_cast<tile::LoadOp>(op);
     bool isAgain = load && !readBefore.insert(op).second;
-    if (isAgain && lastReader(tile) == current)
-      if (int64_t bytes = distanceToNext(load))
-        ahead[op] = bytes;
+    if (load && (isAgain || isLong) && lastReader(tile) == current)
+      if (int64_t bytes = distanceToNext(load.getPtr()))
+        ahead[op] = isAgain ? bytes : kLongRowBytes;
   }
 }
 

@@ -78,3 +78,77 @@ func.func @wrapped_columns(%x: !tile.ptr<f32>, %n: i32) attributes {tile.kernel}
   tile.print "a", [0](%a : tensor<8x16xf32>)
   return
 }
+
+// A launch that writes more than the caches hold does so around them, unless its rows are not aligned; then all that was
+// written is waited for. The argument is read once, and the work on it is long, so what lies two
+// kilobytes further is fetched.
+// CHECK-LABEL: func.func @around_caches
+// CHECK:         %[[ALL:.*]] = arith.muli
+// CHECK:         %[[LARGE:.*]] = arith.cmpi uge, %{{.*}}, %c8192_i64
+// CHECK:         %[[ALIGNED:.*]] = arith.cmpi eq
+// CHECK:         %[[AROUND:.*]] = arith.andi %[[LARGE]], %[[ALIGNED]]
+// CHECK:         scf.for
+// CHECK:           arith.addi %{{.*}}, %c2048_i64
+// CHECK:           llvm.intr.prefetch"
+// CHECK:           scf.if %[[AROUND]] {
+// CHECK-NEXT:        %[[TO:.*]] = llvm.inttoptr
+// CHECK-NEXT:        llvm.store %{{.*}}, %[[TO]] {alignment = 16 : i64, nontemporal} : vector<16xf32>
+// CHECK-NEXT:      } else {
+// CHECK:             llvm.store %{{.*}} {alignment = 4 : i64} : vector<16xf32>
+// CHECK:         llvm.call_intrinsic "llvm.x86.sse.sfence"()
+// CHECK-NEXT:    return
+func.func @around_caches(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 1024 : tensor<1024xi32>
+  %row = tile.program_id 0
+  %n = arith.constant 1024 : i32
+  %start = arith.muli %row, %n : i32
+  %px = tile.addptr %x, %start : !tile.ptr<f32>, i32
+  %py = tile.addptr %y, %start : !tile.ptr<f32>, i32
+  %xs = tile.splat %px : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %ys = tile.splat %py : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %yp = tile.addptr %ys, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %v = tile.load %xp : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
+  %e = math.exp %v : tensor<1024xf32>
+  tile.store %yp, %e : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
+  return
+}
+
+// What is written where it was read is in the caches already.
+// CHECK-LABEL: func.func @in_place
+// CHECK-NOT:     nontemporal
+// CHECK-NOT:     sfence
+// CHECK:         return
+func.func @in_place(%x: !tile.ptr<f32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 1024 : tensor<1024xi32>
+  %row = tile.program_id 0
+  %n = arith.constant 1024 : i32
+  %start = arith.muli %row, %n : i32
+  %px = tile.addptr %x, %start : !tile.ptr<f32>, i32
+  %xs = tile.splat %px : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %v = tile.load %xp : tensor<1024x!tile.ptr<f32>> -> tensor<1024xf32>
+  %e = arith.negf %v : tensor<1024xf32>
+  tile.store %xp, %e : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
+  return
+}
+
+// Programs that tell each other what they have written do not write around the caches.
+// CHECK-LABEL: func.func @with_atomics
+// CHECK-NOT:     nontemporal
+// CHECK-NOT:     sfence
+// CHECK:         return
+func.func @with_atomics(%y: !tile.ptr<f32>, %done: !tile.ptr<i32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 1024 : tensor<1024xi32>
+  %row = tile.program_id 0
+  %one = arith.constant 1 : i32
+  %n = arith.constant 1024 : i32
+  %start = arith.muli %row, %n : i32
+  %py = tile.addptr %y, %start : !tile.ptr<f32>, i32
+  %ys = tile.splat %py : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %yp = tile.addptr %ys, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %v = arith.sitofp %at : tensor<1024xi32> to tensor<1024xf32>
+  tile.store %yp, %v : tensor<1024x!tile.ptr<f32>>, tensor<1024xf32>
+  %old = tile.atomic_rmw add, %done, %one : !tile.ptr<i32>, i32 -> i32
+  return
+}
