@@ -219,6 +219,7 @@ private:
   std::pair<mlir::Value, mlir::Value>
   checkIndex(mlir::Value index, int64_t bound, int64_t base = 0);
   llvm::LogicalResult lowerLocalStore(simt::LocalStoreOp op);
+  llvm::LogicalResult lowerLocalCopy(simt::LocalCopyOp op);
   llvm::LogicalResult lowerLocalLoad(simt::LocalLoadOp op);
   llvm::LogicalResult lowerLocalGather(simt::LocalGatherOp op);
   llvm::LogicalResult lowerLocalCount(simt::LocalCountOp op);

@@ -116,7 +116,9 @@ LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
     };
     Side side;
     side.swizzle = *simt::unitSwizzle(layout, bytes);
-    FailureOr<Addressing> a = addressing(op, buffer, element, Value(), 0);
+    Value offset = isLhs ? op.getLhsOffset() : op.getRhsOffset();
+    FailureOr<Addressing> a =
+        addressing(op, buffer, element, offset ? scalar(offset) : Value(), 0);
     if (failed(a))
       return failure();
     size_t dim = isLhs ? 0 : 1;

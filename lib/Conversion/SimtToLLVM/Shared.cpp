@@ -295,6 +295,35 @@ LogicalResult Lowering::lowerLocalStore(simt::LocalStoreOp op) {
   return success();
 }
 
+LogicalResult Lowering::lowerLocalCopy(simt::LocalCopyOp op) {
+  auto type = cast<RankedTensorType>(op.getPtr().getType());
+  Type element = cast<tile::PtrType>(type.getElementType()).getPointeeType();
+  int64_t bytes = simt::elementBytes(element);
+  Value offset = op.getOffset() ? scalar(op.getOffset()) : Value();
+  FailureOr<Addressing> a = addressing(op, op.getBuffer(), element, offset, 0);
+  if (failed(a))
+    return failure();
+  Distribution &d = distribution(type);
+  addressTile(*a, type, {}, op.getSwizzleAttr());
+  auto width = static_cast<int64_t>(
+      cast<IntegerAttr>(op->getAttr(simt::kVectorAttr)).getInt());
+  ArrayRef<Value> pointers = registersOf(op.getPtr()), masks;
+  if (op.getMask())
+    masks = registersOf(op.getMask());
+  Value active = scalar(op.getActive());
+  for (uint32_t r : d.unique) {
+    if (r % width != 0)
+      continue;
+    Value mask = inBounds(type, r);
+    if (op.getMask())
+      mask = both(mask, masks[r]);
+    simt::ThreadCopyOp::create(
+        b, address(*a, type, r), pointers[r], mask, both(isWriter(d), active),
+        b.getI32IntegerAttr(static_cast<int32_t>(width * bytes)));
+  }
+  return success();
+}
+
 LogicalResult Lowering::lowerLocalLoad(simt::LocalLoadOp op) {
   Type element = tile::getElementType(op.getType());
   Value offset = op.getOffset() ? scalar(op.getOffset()) : Value();

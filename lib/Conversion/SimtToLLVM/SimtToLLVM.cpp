@@ -469,6 +469,11 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::ConvertLayoutOp o) { return lowerConvertLayout(o); })
       .Case([&](simt::AllocOp) { return success(); })
       .Case([&](simt::LocalStoreOp o) { return lowerLocalStore(o); })
+      .Case([&](simt::LocalCopyOp o) { return lowerLocalCopy(o); })
+      .Case<simt::CopyCommitOp, simt::CopyWaitOp>([&](Operation *o) {
+        b.clone(*o);
+        return success();
+      })
       .Case([&](simt::LocalLoadOp o) { return lowerLocalLoad(o); })
       .Case([&](simt::LocalGatherOp o) { return lowerLocalGather(o); })
       .Case([&](simt::LocalCountOp o) { return lowerLocalCount(o); })

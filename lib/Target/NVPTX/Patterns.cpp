@@ -291,6 +291,79 @@ struct LowerStore : OpRewritePattern<simt::ThreadStoreOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static void createAsm(OpBuilder &builder, Location loc, llvm::StringRef text,
+                      ValueRange operands, llvm::StringRef constraints) {
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), operands, text,
+                            constraints, /*has_side_effects=*/true,
+                            /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                            LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+namespace {
+
+/// cp.async. Of no bytes where the mask is false, which writes zeros.
+struct LowerCopy : OpRewritePattern<simt::ThreadCopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(simt::ThreadCopyOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto number = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(
+          rewriter, loc,
+          rewriter.getI32IntegerAttr(static_cast<int32_t>(value)));
+    };
+    Value size = number(op.getBytes());
+    if (op.getMask())
+      size =
+          LLVM::SelectOp::create(rewriter, loc, op.getMask(), size, number(0));
+    // Addresses of shared memory have 32 bits.
+    Value to = LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(),
+                                        op.getTo());
+    SmallVector<Value> operands = {to, op.getFrom(), size};
+    // Around the first-level cache where it may be, for whole sectors.
+    std::string text =
+        std::string("cp.async.") + (op.getBytes() == 16 ? "cg" : "ca") +
+        ".shared.global [$0], [$1], " + std::to_string(op.getBytes()) + ", $2;";
+    std::string constraints = "r,l,r";
+    if (op.getActive()) {
+      operands.push_back(op.getActive());
+      text = "@$3 " + text;
+      constraints += ",b";
+    }
+    createAsm(rewriter, loc, text, operands, constraints + ",~{memory}");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerCopyCommit : OpRewritePattern<simt::CopyCommitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(simt::CopyCommitOp op,
+                                PatternRewriter &rewriter) const override {
+    createAsm(rewriter, op.getLoc(), "cp.async.commit_group;", {}, "~{memory}");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerCopyWait : OpRewritePattern<simt::CopyWaitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(simt::CopyWaitOp op,
+                                PatternRewriter &rewriter) const override {
+    createAsm(rewriter, op.getLoc(),
+              "cp.async.wait_group " + std::to_string(op.getPending()) + ";",
+              {}, "~{memory}");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Atomics
 //===----------------------------------------------------------------------===//
 
@@ -462,11 +535,8 @@ struct LowerBarrier : OpRewritePattern<simt::BarrierOp> {
                                 PatternRewriter &rewriter) const override {
     // Each thread makes its own writes seen, before it meets the others.
     if (op.getUnits())
-      LLVM::InlineAsmOp::create(
-          rewriter, op.getLoc(), TypeRange(), ValueRange(),
-          "fence.proxy.async.shared::cta;", "~{memory}",
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+      createAsm(rewriter, op.getLoc(), "fence.proxy.async.shared::cta;", {},
+                "~{memory}");
     rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op);
     return success();
   }
@@ -754,12 +824,13 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
 
     RewritePatternSet patterns(&getContext());
     device::populateThreadPatterns(patterns, {"block", "device", ""});
-    patterns.add<LowerLoad, LowerStore, LowerAtomicCAS, LowerBarrier,
-                 LowerShuffleXor, LowerShuffleIndex,
-                 LowerAxis<tile::ProgramIdOp, NVVM::BlockIdXOp,
-                           NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
-                 LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp,
-                           NVVM::GridDimYOp, NVVM::GridDimZOp>>(&getContext());
+    patterns
+        .add<LowerCopy, LowerCopyCommit, LowerCopyWait, LowerLoad, LowerStore,
+             LowerAtomicCAS, LowerBarrier, LowerShuffleXor, LowerShuffleIndex,
+             LowerAxis<tile::ProgramIdOp, NVVM::BlockIdXOp, NVVM::BlockIdYOp,
+                       NVVM::BlockIdZOp>,
+             LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp, NVVM::GridDimYOp,
+                       NVVM::GridDimZOp>>(&getContext());
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
     patterns.add<LowerMma, LowerGroupMma>(
         &getContext(), tile::TargetAttr::of(module).getMatrix());

@@ -96,10 +96,17 @@ class Program:
     """The text of a kernel. Arguments are pointers to the arrays given."""
 
     def __init__(
-        self, warp_size=WARP_SIZE, num_warps=NUM_WARPS, strict=False, divisibility=1, shared_bytes=None, matrix=None
+        self,
+        warp_size=WARP_SIZE,
+        num_warps=NUM_WARPS,
+        strict=False,
+        divisibility=1,
+        shared_bytes=None,
+        matrix=None,
+        stages=None,
     ):
         self.warp_size, self.num_warps, self.strict, self.limit = warp_size, num_warps, strict, shared_bytes
-        self.matrix = matrix
+        self.matrix, self.stages = matrix, stages
         self.divisibility = divisibility
         self.lines, self.arguments, self.arrays, self.next, self.shared = [], [], [], 0, 0
 
@@ -188,6 +195,7 @@ class Program:
 
     def text(self):
         strict = ", tile.strict" if self.strict else ""
+        strict += "" if self.stages is None else f", tile.num_stages = {self.stages} : i32"
         limit = "" if self.limit is None else f", shared_bytes = {self.limit}"
         limit += "" if self.matrix is None else f", matrix = {self.matrix}"
         body = "\n    ".join([*self.lines, "return"])

@@ -150,3 +150,83 @@ def test_what_does_not_fit_is_computed_otherwise(unit):
         place = program.store(d, (m, n), "f32")
         expected = x.astype(np.float32) @ y.astype(np.float32)
         np.testing.assert_array_equal(run(program, uses=False)[place], expected)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("stages,limit", [(1, None), (2, None), (3, None), (5, None), (5, 3 * (64 + 32) * 64 + 64)])
+def test_loop(stages, limit, steps):
+    """Factors that are copied ahead, by carried pointers and by the counter, with masks that cut the last step."""
+    m, n, k = 64, 32, 32
+    depth = max(k * steps - 8, 0)
+    rng = np.random.default_rng(steps)
+    x, y = values(rng, (m, max(depth, 1)), "f16"), values(rng, (max(depth, 1), n), "f16")
+    x, y = np.pad(x, ((0, 0), (0, 8 * k - x.shape[1]))), np.pad(y, ((0, 8 * k - y.shape[0]), (0, 0)))
+    x[:, depth:], y[depth:] = 99, 99  # behind the mask
+    program = Program(32, 4, matrix="wgmma_sm90", divisibility=16, shared_bytes=limit, stages=stages)
+    wide = 8 * k
+    px, py = program.argument(x, "f16"), program.argument(y, "f16")
+    count = program.load_scalar(steps, "i32")
+    e = program.emit
+    eighths, eight = program.load_scalar(depth // 8, "i32"), e("arith.constant 8 : i32")
+    end = e(f"arith.muli {eighths}, {eight} : i32")
+
+    def at(shape, stride, base):
+        """Pointers to a tile with this row stride."""
+        ptr = tensor(shape, "!tile.ptr<f16>")
+        i32 = tensor(shape, "i32")
+        parts = []
+        for dim, step in ((0, stride), (1, 1)):
+            line = e(f"tile.arange 0 to {shape[dim]} : {tensor(shape[dim : dim + 1], 'i32')}")
+            column = [1, 1]
+            column[dim] = shape[dim]
+            line = e(
+                f"tile.expand_dims {line}, {1 - dim} : {tensor(shape[dim : dim + 1], 'i32')} -> {tensor(column, 'i32')}"
+            )
+            line = e(f"tile.broadcast {line} : {tensor(column, 'i32')} -> {i32}")
+            factor = e(f"arith.constant dense<{step}> : {i32}")
+            parts.append(e(f"arith.muli {line}, {factor} : {i32}"))
+        offset = e(f"arith.addi {parts[0]}, {parts[1]} : {i32}")
+        start = e(f"tile.splat {base} : !tile.ptr<f16> -> {ptr}")
+        return e(f"tile.addptr {start}, {offset} : {ptr}, {i32}"), ptr, i32
+
+    pa, ta, ia = at((m, k), wide, px)
+    pb, tb, ib = at((k, n), n, py)
+    acc = tensor((m, n), "f32")
+    zero, c0, c1 = e(f"arith.constant dense<0.0> : {acc}"), e("arith.constant 0 : i32"), e("arith.constant 1 : i32")
+    ck = e(f"arith.constant {k} : i32")
+    ra = e(f"tile.arange 0 to {k} : {tensor((k,), 'i32')}")
+    row = e(f"tile.expand_dims {ra}, 0 : {tensor((k,), 'i32')} -> {tensor((1, k), 'i32')}")
+    row = e(f"tile.broadcast {row} : {tensor((1, k), 'i32')} -> {ia}")
+    column = e(f"tile.expand_dims {ra}, 1 : {tensor((k,), 'i32')} -> {tensor((k, 1), 'i32')}")
+    column = e(f"tile.broadcast {column} : {tensor((k, 1), 'i32')} -> {ib}")
+    za = e(f"arith.constant dense<0.0> : {tensor((m, k), 'f16')}")
+    zb = e(f"arith.constant dense<0.0> : {tensor((k, n), 'f16')}")
+    step = e(f"arith.constant dense<{k}> : {ia}")
+    sums, _ = e(
+        f"""scf.for %i = {c0} to {count} step {c1} iter_args(%acc = {zero}, %p = {pa}) -> ({acc}, {ta}) : i32 {{
+      %done = arith.muli %i, {ck} : i32
+      %left = arith.subi {end}, %done : i32
+      %la = tile.splat %left : i32 -> {ia}
+      %ma = arith.cmpi slt, {row}, %la : {ia}
+      %lb = tile.splat %left : i32 -> {ib}
+      %mb = arith.cmpi slt, {column}, %lb : {ib}
+      %a = tile.load %p mask %ma : {tensor((m, k), "i1")} other {za} : {tensor((m, k), "f16")} : {ta} -> {tensor((m, k), "f16")}
+      %skip = arith.muli %done, {e(f"arith.constant {n} : i32")} : i32
+      %so = tile.splat %skip : i32 -> {ib}
+      %pb = tile.addptr {pb}, %so : {tb}, {ib}
+      %b = tile.load %pb mask %mb : {tensor((k, n), "i1")} other {zb} : {tensor((k, n), "f16")} : {tb} -> {tensor((k, n), "f16")}
+      %d = tile.dot %a, %b, %acc : {tensor((m, k), "f16")}, {tensor((k, n), "f16")} -> {acc}
+      %q = tile.addptr %p, {step} : {ta}, {ia}
+      scf.yield %d, %q : {acc}, {ta}
+    }}""",
+        2,
+    )
+    place = program.store(sums, (m, n), "f32")
+    flags = [flag for flag in PASSES if flag != "--tz-tile-to-simt"]
+    flags[2:2] = ["--tz-choose-matrix-units", "--tz-tile-to-simt", "--tz-simt-channels", "--tz-simt-prefetch"]
+    result = program.run(passes=flags)[place]
+    expected = x[:, :depth].astype(np.float32) @ y[:depth].astype(np.float32)
+    np.testing.assert_array_equal(result, expected)
+    copies = re.findall(r"simt\.copy_wait.*pending = (\d+)", program.lowered)
+    assert copies == ([] if stages == 1 else [str(min(stages, 3 if limit else stages) - 2)])
+    assert not any(program.machine.groups), "a copy is still on its way"

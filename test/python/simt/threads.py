@@ -127,6 +127,7 @@ class Machine:
         self.warp_size, self.num_warps = warp_size, num_warps
         self.count = warp_size * num_warps
         self.shared = np.full(shared_bytes, 0xA5, np.uint8)
+        self.started, self.groups = [], []
         self.global_memory = np.zeros(0, np.uint8)
         self.allowed = []
 
@@ -310,6 +311,31 @@ class Machine:
         offset = dynamic[0].astype(np.int64) if index == -(2**31) else index
         return [base + offset * size]
 
+    # Copies that are on their way: what they wrote is there as late as it may be
+
+    def start_copy(self, op, operands, active):
+        to, source, mask, running = self.memory_operands(op, operands, 2)
+        taken = active if running is None else active & running
+        size = op.number("bytes")
+        read = taken if mask is None else taken & mask
+        data = np.zeros((self.count, size), np.uint8)
+        if read.any():
+            memory, where = self.bytes_at(source, size, read)
+            data[read] = memory[where]
+        if taken.any():
+            memory, where = self.bytes_at(to, size, taken)
+            memory[where] = 0xFF  # Neither what was there nor what will be.
+            self.started.append((where, data[taken]))
+        return []
+
+    def finish_copies(self, pending):
+        done = self.groups[: len(self.groups) - pending] if pending else self.groups
+        self.groups = self.groups[len(self.groups) - pending :] if pending else []
+        for group in done:
+            for where, data in group:
+                self.shared[where] = data
+        return []
+
     # Everything else
 
     def shuffle(self, value, lane, active):
@@ -343,6 +369,14 @@ class Machine:
             return self.shuffle(operands[0], thread % self.warp_size ^ op.number("mask"), active)
         if name == "simt.thread_mma":
             return [matrix_units.execute(op, operands, active, self.warp_size)]
+        if name == "simt.thread_copy":
+            return self.start_copy(op, operands, active)
+        if name == "simt.copy_commit":
+            self.groups.append(self.started)
+            self.started = []
+            return []
+        if name == "simt.copy_wait":
+            return self.finish_copies(op.number("pending"))
         if name == "simt.thread_group_mma":
             return matrix_units.execute_group(op, operands, active, self.shared, SHARED_BASE)
         if name == "simt.shuffle_index":

@@ -174,6 +174,19 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
+LogicalResult LocalCopyOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())))
+    return failure();
+  return verifyAddress(*this, getPtr().getType(), {}, getSwizzleAttr());
+}
+
+LogicalResult ThreadCopyOp::verify() {
+  int32_t bytes = static_cast<int32_t>(getBytes());
+  if (bytes != 4 && bytes != 8 && bytes != 16) // thread_copy_c1
+    return emitOpError("copies 4, 8 or 16 bytes, got ") << bytes;
+  return success();
+}
+
 LogicalResult LocalMmaOp::verify() {
   if (failed(verifyBuffer(*this, getLhs())) ||
       failed(verifyBuffer(*this, getRhs()))) // local_mma_c1

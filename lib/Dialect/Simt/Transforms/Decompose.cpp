@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Factors.h"
 #include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 #include "terrazzo/Dialect/Simt/Transforms/Passes.h"
 #include "terrazzo/Layout/Swizzle.h"
@@ -83,7 +84,7 @@ private:
     return AllocOp::create(
         b, BufferType::get(b.getContext()),
         b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr(),
-        b.getI64IntegerAttr(kAccessBytes));
+        b.getI64IntegerAttr(kAccessBytes), /*ring=*/UnitAttr());
   }
   Place allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
     return {alloc(b, type.getNumElements(), type.getElementType()),
@@ -142,16 +143,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
-
-/// The dimension along which a thread holds the longest run.
-int fastestDim(const LinearLayout &layout) {
-  int best = static_cast<int>(layout.outDims().size()) - 1;
-  for (int dim = best; dim-- > 0;)
-    if (layout.numConsecutive(kRegister, layout::dimName(dim)) >
-        layout.numConsecutive(kRegister, layout::dimName(best)))
-      best = dim;
-  return best;
-}
 
 /// Strides with `fastest` innermost and rows padded apart, so that a column of
 /// them is spread over the banks.
@@ -480,30 +471,13 @@ void Decomposition::mma(MmaOp op) {
   if (!readsSharedMemory(unit))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto place = [&](Value factor) {
-    auto type = cast<RankedTensorType>(factor.getType());
-    int64_t bytes = elementBytes(type.getElementType());
-    // Either dimension may be innermost: the one whose runs threads hold.
-    LinearLayout buffer = factorBuffer(
-        type.getShape(), fastestDim(getLayout(type).getLayout()), bytes);
-    int64_t row = unitSwizzle(buffer, bytes)->bytes;
-    auto swizzle = LayoutAttr::get(b.getContext(), buffer);
-    Value memory =
-        AllocOp::create(b, BufferType::get(b.getContext()),
-                        b.getI64IntegerAttr(buffer.inSize(kOffset) * bytes),
-                        IntegerAttr(), b.getI64IntegerAttr(8 * row));
-    LocalStoreOp::create(b, factor, memory, /*offset=*/Value(),
-                         b.getI32IntegerAttr(0), b.getDenseI32ArrayAttr({}),
-                         swizzle, /*disjoint=*/UnitAttr(),
-                         /*within=*/IntegerAttr());
-    return std::make_pair(memory, swizzle);
-  };
-  auto [lhs, lhsSwizzle] = place(op.getLhs());
-  auto [rhs, rhsSwizzle] = place(op.getRhs());
+  StoredFactor lhs = storeFactor(b, op.getLhs()),
+               rhs = storeFactor(b, op.getRhs());
   int64_t depth = tile::getShape(op.getLhs().getType()).back();
   Value result = LocalMmaOp::create(
-      b, op.getType(), lhs, rhs, op.getAcc(), unit,
-      b.getI32IntegerAttr(static_cast<int32_t>(depth)), lhsSwizzle, rhsSwizzle);
+      b, op.getType(), lhs.buffer, Value(), rhs.buffer, Value(), op.getAcc(),
+      unit, b.getI32IntegerAttr(static_cast<int32_t>(depth)), lhs.swizzle,
+      rhs.swizzle);
   op.replaceAllUsesWith(result);
   op.erase();
 }

@@ -148,6 +148,10 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
       .Case<LocalCountOp>([](auto count) -> SmallVector<Access> {
         return {sharedAccess(count, count.getBuffer(), true)};
       })
+      .Case<LocalCopyOp>([](auto copy) -> SmallVector<Access> {
+        return {sharedAccess(copy, copy.getBuffer(), true),
+                globalAccess(copy, copy.getPtr(), false)};
+      })
       .Case<LocalDotOp, LocalMmaOp>([](auto dot) -> SmallVector<Access> {
         return {sharedAccess(dot, dot.getLhs(), false),
                 sharedAccess(dot, dot.getRhs(), false)};
@@ -177,6 +181,10 @@ static bool areDisjoint(Operation *first, Operation *second) {
 bool simt::conflict(const Access &earlier, const Access &later) {
   if (earlier.isShared != later.isShared ||
       (!earlier.isWrite && !later.isWrite))
+    return false;
+  // The slots of a ring are kept apart by the pass that made it.
+  if (earlier.isShared && earlier.address == later.address &&
+      later.address.getDefiningOp<AllocOp>().getRing())
     return false;
   if (earlier.isShared)
     return earlier.begin < later.end && later.begin < earlier.end &&

@@ -96,7 +96,8 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
 def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]>]> {
   let summary = "A buffer in shared memory";
   let description = [{
-    Lives from its first access to its last; `offset` (bytes), once there, says where: at a multiple of `alignment`.
+    Lives from its first access to its last; `offset` (bytes), once there, says where: at a multiple of `alignment`. A `ring` has
+    slots that are filled and read in turn; the pass that made it has put the waits and barriers between them.
 
     A buffer may hold a part of a tile at a time: accesses with `within` touch the elements whose place, counted from `base`, lies
     in `[0, within)`, and no others. So a tile goes through in rounds, each with a `base` of its own.
@@ -104,7 +105,8 @@ def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]
     Constraints:
     * (C1) `bytes` is positive, `alignment` a power of two from 16 to 1024.
   }];
-  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset, DefaultValuedAttr<I64Attr, "16">:$alignment);
+  let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset, DefaultValuedAttr<I64Attr, "16">:$alignment,
+                       UnitAttr:$ring);
   let results = (outs Simt_BufferType:$buffer);
   let assemblyFormat = "$bytes (`at` $offset^)? attr-dict";
   let hasVerifier = 1;
@@ -223,11 +225,42 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
   let hasVerifier = 1;
 }
 
-def Simt_LocalMmaOp : Simt_Op<"local_mma", [MemoryEffects<[MemRead<Simt_SharedMemory>]>,
+def Simt_LocalCopyOp : Simt_Op<"local_copy", [AttrSizedOperandSegments,
+                                              MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "Starts a copy of a tile from global memory to a buffer";
+  let description = [{
+    Elements whose mask is false become 0. Without `active` nothing happens. The copy belongs to the next `simt.copy_commit`, and has
+    been made when a `simt.copy_wait` says so; until then the buffer holds neither. `swizzle` and `offset` are as in
+    `simt.local_store`. Each access covers as many bytes as `simt.vector` elements have: 4, 8 or 16.
+
+    Constraints:
+    * (C1) the buffer is the result of a `simt.alloc`;
+    * (C2) the swizzle has one offset for each element of the padded tile.
+  }];
+  let arguments = (ins Tile_Tile:$ptr, Optional<Tile_BoolTile>:$mask, I1:$active, Simt_BufferType:$buffer,
+                       Optional<I32>:$offset, Simt_LayoutAttr:$swizzle);
+  let assemblyFormat = [{
+    $ptr (`mask` $mask^ `:` type($mask))? `if` $active `to` $buffer `[` ($offset^)? `]` $swizzle attr-dict `:` type($ptr)
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_CopyCommitOp : Simt_Op<"copy_commit"> {
+  let summary = "Makes the copies that this thread has started since the last one a group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Simt_CopyWaitOp : Simt_Op<"copy_wait"> {
+  let summary = "Waits until all groups of this thread's copies but the last `pending` have been made";
+  let arguments = (ins I32Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
+def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments, MemoryEffects<[MemRead<Simt_SharedMemory>]>,
                                             AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs @ rhs by a matrix unit that reads its factors from shared memory";
   let description = [{
-    As `simt.mma`. A factor lies in its buffer by a swizzle that the unit knows (`layout::swizzledBuffer`), with either
+    As `simt.mma`. A factor lies in its buffer, from an offset (elements) on, by a swizzle that the unit knows (`layout::swizzledBuffer`), with either
     dimension innermost; `depth` is K.
 
     Constraints:
@@ -235,11 +268,11 @@ def Simt_LocalMmaOp : Simt_Op<"local_mma", [MemoryEffects<[MemRead<Simt_SharedMe
     * (C2) the swizzles are what the unit reads, of M x K and K x N;
     * (C3) the layout of acc repeats the instruction's.
   }];
-  let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
-                       I32Attr:$depth, Simt_LayoutAttr:$lhsSwizzle, Simt_LayoutAttr:$rhsSwizzle);
+  let arguments = (ins Simt_BufferType:$lhs, Optional<I32>:$lhsOffset, Simt_BufferType:$rhs, Optional<I32>:$rhsOffset,
+                       Tile_Tile:$acc, Simt_InstructionAttr:$instruction, I32Attr:$depth, Simt_LayoutAttr:$lhsSwizzle, Simt_LayoutAttr:$rhsSwizzle);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $lhs $lhsSwizzle `,` $rhs $rhsSwizzle `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($result)
+    $lhs `[` ($lhsOffset^)? `]` $lhsSwizzle `,` $rhs `[` ($rhsOffset^)? `]` $rhsSwizzle `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -354,6 +387,20 @@ def Simt_ThreadLoadOp : Simt_Op<"thread_load", [AttrSizedOperandSegments, Memory
   let assemblyFormat = [{
     $ptr (`mask` $mask^)? (`other` $other^ `:` type($other))? attr-dict `:` type($ptr) `->` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadCopyOp : Simt_Op<"thread_copy", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts a copy of 4, 8 or 16 bytes from global to shared memory, if `active`";
+  let description = [{
+    As part of `simt.local_copy`: zeros if the mask is false.
+
+    Constraints:
+    * (C1) `bytes` is 4, 8 or 16.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$to, LLVM_AnyPointer:$from, Optional<I1>:$mask, Optional<I1>:$active,
+                       I32Attr:$bytes);
+  let assemblyFormat = "$to `,` $from (`mask` $mask^)? (`if` $active^)? $bytes attr-dict `:` type($to) `,` type($from)";
   let hasVerifier = 1;
 }
 

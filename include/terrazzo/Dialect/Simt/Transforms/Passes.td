@@ -21,6 +21,20 @@ def ChooseMatrixUnits : Pass<"tz-choose-matrix-units", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::simt::SimtDialect"];
 }
 
+def SimtChannels : Pass<"tz-simt-channels", "::mlir::ModuleOp"> {
+  let summary = "Copies factors of products to shared memory some iterations ahead";
+  let description = [{
+    Expects: kernels whose tiles have layouts, before `tz-simt-prefetch`.
+
+    Ensures: in a loop, what is loaded only to be a factor of a `simt.mma` that reads shared memory is copied there
+    (`simt.local_copy`) by as many iterations ahead as there are slots, less one: `tile.num_stages` of them (default 3), or as many as fit
+    into the `shared_bytes` of `tile.target`. Factors that do not change in the loop are stored in front of it. The waits
+    and barriers between copies and products are there. A loop stays as it is if it orders memory, if the address of an
+    iteration ahead is not known, or if two slots do not fit.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+}
+
 def SimtPrefetch : Pass<"tz-simt-prefetch", "::mlir::ModuleOp"> {
   let summary = "Starts loads early";
   let description = [{

@@ -1,0 +1,422 @@
+//===- Channels.cpp - Factors that are copied ahead -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A ring of slots in shared memory between the copies of a loop and its
+// products. With `n` slots,
+//
+//   for i { x = load p(i); acc = mma x, ...; }
+//
+// becomes
+//
+//   for j < n - 1 { slot j = copy p(j) if there is one; commit }
+//   for i {
+//     wait for all groups but the last n - 2; barrier
+//     slot (i + n - 1) % n = copy p(i + n - 1) if there is one; commit
+//     acc = mma slot i % n, ...
+//   }
+//
+// After the wait and the barrier, the copies of iteration i by all threads have
+// been made, and all threads are done with the product of i - 1, whose slot is
+// the next to be filled. Each iteration commits one group, with or without
+// copies in it, so the groups count iterations. What would be copied beyond the
+// last iteration is not started: no copy is in flight when the loop ends.
+//===----------------------------------------------------------------------===//
+
+#include "Factors.h"
+#include "MemoryModel.h"
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h"
+
+#include "SharedPlaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace terrazzo {
+#define GEN_PASS_DEF_SIMTCHANNELS
+#include "terrazzo/Dialect/Simt/Transforms/Passes.h.inc"
+
+namespace simt {
+namespace {
+
+/// What is used where `tile.num_stages` does not say.
+constexpr int64_t kDefaultSlots = 3;
+
+/// A factor that comes through a ring.
+struct Channel {
+  tile::LoadOp load;
+  SmallVector<Operation *> onTheWay; ///< to the product, the last one first
+  MmaOp mma;
+  unsigned operand = 0;
+  LinearLayout swizzle; ///< of the factor
+  LayoutAttr ofLoad;    ///< of the tile that is loaded
+  int64_t slotElements = 0, bytes = 0;
+  Value ring;
+
+  int64_t slotBytes() const { return slotElements * bytes; }
+};
+
+class Loop {
+public:
+  Loop(scf::ForOp loop, const DenseSet<Value> &written)
+      : loop(loop), body(loop.getBody()), written(written) {}
+
+  /// Whether there are channels, and what their copies need is known.
+  bool analyse();
+  /// Bytes of a slot of each, and of factors that are stored.
+  int64_t slotBytes() const;
+  int64_t otherBytes();
+  void rewrite(int64_t slots);
+
+private:
+  std::optional<Channel> channelOf(MmaOp mma, unsigned operand);
+  /// Adds the pure ops of the body that `values` are made of, operands first,
+  /// and the carried values among them.
+  bool addSlice(ValueRange values);
+  bool carriedStayInside();
+  Value constant(int64_t value, Type type) {
+    return arith::ConstantOp::create(b(), loop.getLoc(),
+                                     b().getIntegerAttr(type, value));
+  }
+  /// Starts the copies of one iteration, whose counter and carried values the
+  /// mapping names, and gives the carried values of the next.
+  SmallVector<Value> copy(IRMapping &mapping, Value active, Value offset);
+  /// Whether there are more than `steps` steps from `from` to the loop's end.
+  Value hasMore(Value from, int64_t steps);
+  bool isOutside(Value value) { return loop.isDefinedOutsideOfLoop(value); }
+  ImplicitLocOpBuilder &b() { return *builder; }
+
+  scf::ForOp loop;
+  Block *body;
+  const DenseSet<Value> &written;
+  std::vector<Channel> channels;
+  SmallVector<MmaOp> products; ///< with a channel
+  llvm::SetVector<Operation *> slice;
+  llvm::SetVector<unsigned> carried; ///< numbers of carried values
+  std::optional<ImplicitLocOpBuilder> builder;
+};
+
+/// A tile of zeros, or none.
+bool isZeros(Value value) {
+  if (!value)
+    return true;
+  if (auto splat = value.getDefiningOp<tile::SplatOp>())
+    value = splat.getSource();
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
+}
+
+std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
+  Channel channel;
+  Value value = mma->getOperand(operand);
+  bool isTurned = false;
+  for (Operation *op = value.getDefiningOp();
+       op && op->hasOneUse() && op->getBlock() == body &&
+       isa<ConvertLayoutOp, tile::TransposeOp>(op);
+       op = value.getDefiningOp()) {
+    isTurned ^= isa<tile::TransposeOp>(op);
+    channel.onTheWay.push_back(op);
+    value = op->getOperand(0);
+  }
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  if (!load || !load->hasOneUse() || load->getBlock() != body ||
+      load.getIsVolatile() || !isZeros(load.getOther()))
+    return std::nullopt;
+  Value root = rootOf(load.getPtr());
+  if (!root || written.contains(root))
+    return std::nullopt;
+  channel.load = load;
+  channel.mma = mma;
+  channel.operand = operand;
+  auto type = cast<RankedTensorType>(load.getType());
+  const LinearLayout &layout = getLayout(type).getLayout();
+  channel.bytes = elementBytes(type.getElementType());
+  auto vector = load->getAttrOfType<IntegerAttr>(kVectorAttr);
+  int fastest = fastestDim(layout);
+  int64_t width = vector ? vector.getInt() : 1;
+  if (width * channel.bytes < 4 || width * channel.bytes > 16 ||
+      layout.numConsecutive(kRegister, layout::dimName(fastest)) < width ||
+      type.getDimSize(fastest) % width != 0)
+    return std::nullopt;
+  channel.swizzle =
+      factorBuffer(tile::getShape(mma->getOperand(operand).getType()),
+                   isTurned ? 1 - fastest : fastest, channel.bytes);
+  channel.ofLoad = LayoutAttr::get(
+      loop.getContext(),
+      isTurned ? channel.swizzle.transposeOuts({1, 0}) : channel.swizzle);
+  channel.slotElements = channel.swizzle.inSize(kOffset);
+  return channel;
+}
+
+bool Loop::addSlice(ValueRange values) {
+  for (Value value : values) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() != body || argument == loop.getInductionVar())
+        continue;
+      unsigned number = argument.getArgNumber() - 1;
+      if (carried.insert(number) && !addSlice(loop.getYieldedValues()[number]))
+        return false;
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (op->getBlock() != body || slice.contains(op))
+      continue;
+    if (!isPure(op) || op->getNumRegions() != 0 || isa<ConvertLayoutOp>(op) ||
+        !addSlice(op->getOperands()))
+      return false;
+    slice.insert(op);
+  }
+  return true;
+}
+
+/// The carried values run ahead, so nothing else may depend on them.
+bool Loop::carriedStayInside() {
+  SmallVector<Value> values;
+  llvm::SmallDenseSet<Value> seen;
+  for (unsigned number : carried) {
+    if (!loop.getResult(number).use_empty())
+      return false;
+    values.push_back(loop.getRegionIterArg(number));
+  }
+  auto isLoad = [&](Operation *op) {
+    return llvm::any_of(channels,
+                        [&](Channel &each) { return each.load == op; });
+  };
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (user == body->getTerminator()) {
+        if (!carried.contains(use.getOperandNumber()))
+          return false;
+      } else if (slice.contains(user)) {
+        llvm::append_range(values, user->getResults());
+      } else if (!isLoad(user)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Loop::analyse() {
+  bool isOrdered = loop.getUnsignedCmp();
+  for (Operation &op : body->without_terminator())
+    isOrdered |= ordersMemory(&op);
+  if (isOrdered)
+    return false;
+  for (auto mma : body->getOps<MmaOp>()) {
+    if (!readsSharedMemory(mma.getInstruction()))
+      continue;
+    size_t before = channels.size();
+    for (unsigned operand : {0U, 1U})
+      if (std::optional<Channel> channel = channelOf(mma, operand))
+        channels.push_back(*channel);
+    if (channels.size() != before)
+      products.push_back(mma);
+  }
+  if (channels.empty())
+    return false;
+  for (Channel &channel : channels)
+    if (!addSlice(channel.load->getOperands()))
+      return false;
+  return carriedStayInside();
+}
+
+int64_t Loop::slotBytes() const {
+  int64_t bytes = 0;
+  for (const Channel &channel : channels)
+    bytes += channel.slotBytes();
+  return bytes;
+}
+
+int64_t Loop::otherBytes() {
+  int64_t bytes = 0;
+  for (MmaOp mma : products)
+    for (unsigned operand : {0U, 1U})
+      if (llvm::none_of(channels, [&](Channel &each) {
+            return each.mma == mma && each.operand == operand;
+          })) {
+        auto type = cast<RankedTensorType>(mma->getOperand(operand).getType());
+        bytes += type.getNumElements() * elementBytes(type.getElementType());
+      }
+  return bytes;
+}
+
+Value Loop::hasMore(Value from, int64_t steps) {
+  Value left = arith::SubIOp::create(b(), loop.getUpperBound(), from);
+  Value needed = arith::MulIOp::create(b(), loop.getStep(),
+                                       constant(steps, from.getType()));
+  return arith::CmpIOp::create(b(), arith::CmpIPredicate::ugt, left, needed);
+}
+
+SmallVector<Value> Loop::copy(IRMapping &mapping, Value active, Value offset) {
+  for (Operation *op : slice)
+    b().clone(*op, mapping);
+  for (Channel &channel : channels) {
+    Value place = arith::MulIOp::create(
+        b(), offset, constant(channel.slotElements, b().getI32Type()));
+    Value mask = channel.load.getMask();
+    auto copy =
+        LocalCopyOp::create(b(), mapping.lookupOrDefault(channel.load.getPtr()),
+                            mask ? mapping.lookupOrDefault(mask) : Value(),
+                            active, channel.ring, place, channel.ofLoad);
+    copy->setAttr(kVectorAttr, channel.load->getAttr(kVectorAttr));
+  }
+  CopyCommitOp::create(b());
+  SmallVector<Value> next;
+  for (unsigned number : carried)
+    next.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
+  return next;
+}
+
+void Loop::rewrite(int64_t slots) {
+  int64_t distance = slots - 1;
+  Type i32 = IntegerType::get(loop.getContext(), 32);
+  builder.emplace(loop.getLoc(), loop);
+  for (Channel &channel : channels)
+    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots);
+  // In front of the loop.
+  Value runs =
+      arith::CmpIOp::create(b(), arith::CmpIPredicate::slt,
+                            loop.getLowerBound(), loop.getUpperBound());
+  SmallVector<Value> state;
+  for (unsigned number : carried)
+    state.push_back(loop.getInitArgs()[number]);
+  Value counter = loop.getLowerBound();
+  for (int64_t step = 0; step < distance; ++step) {
+    Value active = runs;
+    if (step > 0)
+      active =
+          arith::AndIOp::create(b(), runs, hasMore(loop.getLowerBound(), step));
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), counter);
+    for (auto [number, value] : llvm::zip(carried, state))
+      mapping.map(loop.getRegionIterArg(number), value);
+    state = copy(mapping, active, constant(step, i32));
+    counter = arith::AddIOp::create(b(), counter, loop.getStep());
+  }
+  for (auto [number, value] : llvm::zip(carried, state))
+    loop.getInitArgsMutable()[number].set(value);
+
+  // The loop, with the slot that its products read.
+  Value first = constant(0, i32);
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  auto now = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end());
+      }));
+  loop = now;
+  body = loop.getBody();
+  auto yield = cast<scf::YieldOp>(body->getTerminator());
+  Value slot = loop.getRegionIterArgs().back();
+  b().setInsertionPointToStart(body);
+  CopyWaitOp::create(b(),
+                     b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
+  BarrierOp::create(b(), /*units=*/true);
+  Value active = hasMore(loop.getInductionVar(), distance);
+  Value isFirst = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
+                                        constant(0, i32));
+  Value before = arith::SelectOp::create(
+      b(), isFirst, constant(distance, i32),
+      arith::SubIOp::create(b(), slot, constant(1, i32)));
+  IRMapping mapping;
+  Type type = loop.getInductionVar().getType();
+  mapping.map(
+      loop.getInductionVar(),
+      arith::AddIOp::create(b(), loop.getInductionVar(),
+                            arith::MulIOp::create(b(), loop.getStep(),
+                                                  constant(distance, type))));
+  SmallVector<Value> next = copy(mapping, active, before);
+  for (auto [number, value] : llvm::zip(carried, next))
+    yield->setOperand(number, value);
+  Value isLast = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
+                                       constant(distance, i32));
+  yield->setOperand(yield->getNumOperands() - 1,
+                    arith::SelectOp::create(
+                        b(), isLast, constant(0, i32),
+                        arith::AddIOp::create(b(), slot, constant(1, i32))));
+
+  for (MmaOp mma : products) {
+    b().setLoc(mma.getLoc());
+    StoredFactor factors[2];
+    Value offsets[2];
+    for (unsigned operand : {0U, 1U}) {
+      auto channel = llvm::find_if(channels, [&](Channel &each) {
+        return each.mma == mma && each.operand == operand;
+      });
+      Value factor = mma->getOperand(operand);
+      b().setInsertionPoint(mma);
+      if (channel != channels.end()) {
+        factors[operand] = {channel->ring, LayoutAttr::get(loop.getContext(),
+                                                           channel->swizzle)};
+        offsets[operand] = arith::MulIOp::create(
+            b(), slot, constant(channel->slotElements, i32));
+        continue;
+      }
+      if (isOutside(factor))
+        b().setInsertionPoint(loop);
+      factors[operand] = storeFactor(b(), factor);
+    }
+    b().setInsertionPoint(mma);
+    int64_t depth = tile::getShape(mma.getLhs().getType()).back();
+    Value result = LocalMmaOp::create(
+        b(), mma.getType(), factors[0].buffer, offsets[0], factors[1].buffer,
+        offsets[1], mma.getAcc(), mma.getInstruction(),
+        b().getI32IntegerAttr(static_cast<int32_t>(depth)), factors[0].swizzle,
+        factors[1].swizzle);
+    mma.replaceAllUsesWith(result);
+    mma.erase();
+  }
+  for (Channel &channel : channels) {
+    for (Operation *op : channel.onTheWay)
+      op->erase();
+    channel.load.erase();
+  }
+}
+
+} // namespace
+} // namespace simt
+
+namespace {
+
+class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto stages = module->getAttrOfType<IntegerAttr>("tile.num_stages");
+    int64_t wanted = stages ? stages.getInt() : simt::kDefaultSlots;
+    std::optional<int64_t> limit = simt::sharedLimit(module);
+    for (auto kernel : module.getOps<func::FuncOp>()) {
+      if (!kernel->hasAttr(tile::kKernelAttr))
+        continue;
+      DenseSet<Value> written;
+      bool writesUnknown = false;
+      kernel.walk([&](Operation *op) {
+        simt::forEachWrite(op, [&](Value pointer) {
+          Value root = simt::rootOf(pointer);
+          writesUnknown |= !root;
+          written.insert(root);
+        });
+      });
+      SmallVector<scf::ForOp> loops;
+      kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+      for (scf::ForOp op : loops) {
+        simt::Loop loop(op, written);
+        if (writesUnknown || !loop.analyse())
+          continue;
+        int64_t slots = wanted;
+        if (limit)
+          slots =
+              std::min(slots, (*limit - loop.otherBytes()) / loop.slotBytes());
+        if (slots >= 2)
+          loop.rewrite(slots);
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace terrazzo
