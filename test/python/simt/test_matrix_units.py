@@ -202,6 +202,7 @@ def test_loop(stages, limit, steps):
     za = e(f"arith.constant dense<0.0> : {tensor((m, k), 'f16')}")
     zb = e(f"arith.constant dense<0.0> : {tensor((k, n), 'f16')}")
     step = e(f"arith.constant dense<{k}> : {ia}")
+    fa, fb = (tensor(each, "f16") for each in ((m, k), (k, n)))
     sums, _ = e(
         f"""scf.for %i = {c0} to {count} step {c1} iter_args(%acc = {zero}, %p = {pa}) -> ({acc}, {ta}) : i32 {{
       %done = arith.muli %i, {ck} : i32
@@ -210,12 +211,12 @@ def test_loop(stages, limit, steps):
       %ma = arith.cmpi slt, {row}, %la : {ia}
       %lb = tile.splat %left : i32 -> {ib}
       %mb = arith.cmpi slt, {column}, %lb : {ib}
-      %a = tile.load %p mask %ma : {tensor((m, k), "i1")} other {za} : {tensor((m, k), "f16")} : {ta} -> {tensor((m, k), "f16")}
+      %a = tile.load %p mask %ma : {fa.replace("f16", "i1")} other {za} : {fa} : {ta} -> {fa}
       %skip = arith.muli %done, {e(f"arith.constant {n} : i32")} : i32
       %so = tile.splat %skip : i32 -> {ib}
       %pb = tile.addptr {pb}, %so : {tb}, {ib}
-      %b = tile.load %pb mask %mb : {tensor((k, n), "i1")} other {zb} : {tensor((k, n), "f16")} : {tb} -> {tensor((k, n), "f16")}
-      %d = tile.dot %a, %b, %acc : {tensor((m, k), "f16")}, {tensor((k, n), "f16")} -> {acc}
+      %b = tile.load %pb mask %mb : {fb.replace("f16", "i1")} other {zb} : {fb} : {tb} -> {fb}
+      %d = tile.dot %a, %b, %acc : {fa}, {fb} -> {acc}
       %q = tile.addptr %p, {step} : {ta}, {ia}
       scf.yield %d, %q : {acc}, {ta}
     }}""",
