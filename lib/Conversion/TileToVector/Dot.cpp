@@ -195,18 +195,10 @@ void Lowering::registerBlock(const Product &product, Value row, Value column,
     }
 }
 
-/// Which of equal parts starts at `start`.
-static Value partOf(ImplicitLocOpBuilder &b, Value start, int64_t size) {
-  return arith::DivUIOp::create(
-      b, start,
-      arith::ConstantOp::create(b, b.getIntegerAttr(start.getType(), size)));
-}
-
+/// All rows of a panel of columns.
 void Lowering::panel(const Product &product, Value column,
-                     ArrayRef<int64_t> widths, int64_t panels) {
-  int64_t m = product.m, width = 0;
-  for (int64_t part : widths)
-    width += part;
+                     ArrayRef<int64_t> widths) {
+  int64_t m = product.m;
   // 24 accumulators of 32 registers, 12 of 16.
   int64_t budget = chip.vectorBytes >= 64 ? 24 : 12;
   int64_t rows =
@@ -219,11 +211,6 @@ void Lowering::panel(const Product &product, Value column,
     forLoop(
         0, full, rows, {},
         [&](Value row, ValueRange) {
-          if (panels > 0 && !product.ahead.empty())
-            fetchPart(product,
-                      addIndex(mulIndex(partOf(b, column, width), full / rows),
-                               partOf(b, row, rows)),
-                      panels * (full / rows));
           registerBlock(product, row, column, rows, widths);
           return SmallVector<Value>();
         },
@@ -252,7 +239,7 @@ void Lowering::multiply(const Product &product) {
     forLoop(
         0, full * perPanel * width, perPanel * width, {},
         [&](Value column, ValueRange) {
-          panel(product, column, widths, full);
+          panel(product, column, widths);
           return SmallVector<Value>();
         },
         nullptr);
@@ -293,8 +280,6 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
     product.rhs = packOperand(op.getRhs(), compute, isUnsigned, true);
   }
   b.setLoc(op.getLoc());
-  noteAhead(op.getLhs(), product);
-  noteAhead(op.getRhs(), product);
 
   Buffer &acc = product.acc;
   auto target = inPlace.find(op.getResult());

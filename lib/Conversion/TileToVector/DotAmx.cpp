@@ -189,14 +189,6 @@ void Lowering::multiplyTiles(const Product &product) {
     each(columns, [&](Value column) {
       for (const Segment &rows : segmentsOf(product.m))
         each(rows, [&](Value row) {
-          if (!product.ahead.empty() && columns.count > 1 && rows.count > 1) {
-            auto part = [&](Value start) {
-              return arith::DivUIOp::create(b, start, index(2 * kSide));
-            };
-            fetchPart(product,
-                      addIndex(mulIndex(part(column), rows.count), part(row)),
-                      columns.count * rows.count);
-          }
           tileBlock(product, row, column, rows.tiles, columns.tiles, rows.valid,
                     columns.valid);
         });

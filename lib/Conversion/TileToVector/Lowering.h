@@ -84,14 +84,6 @@ struct Product {
   bool isUnsigned = false;
   /// Of the shape of acc: what the products of groups are too large by.
   std::optional<Buffer> excess;
-  /// What the next turn of the loop around it packs, if there is one: rows
-  /// along `dim`, each of some lines of the cache, `distance` bytes behind
-  /// these pointers.
-  struct Ahead {
-    mlir::Value isThere, pointers, distance;
-    int64_t dim, rows, lines;
-  };
-  llvm::SmallVector<Ahead, 2> ahead;
 };
 
 /// The scalar type that an element has in registers: pointers are i64.
@@ -407,21 +399,13 @@ private:
                      llvm::ArrayRef<int64_t> shape);
   mlir::Value converted(mlir::Value value, mlir::Type compute, bool isUnsigned);
   void multiply(const Product &product);
-  /// All rows of a panel of columns, one of `panels` if there are several.
   void panel(const Product &product, mlir::Value column,
-             llvm::ArrayRef<int64_t> widths, int64_t panels = 0);
+             llvm::ArrayRef<int64_t> widths);
   void registerBlock(const Product &product, mlir::Value row,
                      mlir::Value column, int64_t rows,
                      llvm::ArrayRef<int64_t> widths);
   mlir::Value multiplyAdd(const Product &product, mlir::Value a, mlir::Value c,
                           mlir::Value sum);
-
-  //===--- DotAhead.cpp: what the next turn of a loop multiplies
-  //---------------===//
-  mlir::Value scalarEarly(mlir::Value old);
-  void noteAhead(mlir::Value operand, Product &product);
-  /// Fetches a part of it, the one of this turn of `turns`.
-  void fetchPart(const Product &product, mlir::Value turn, int64_t turns);
 
   //===--- DotGroups.cpp: products of groups of narrow elements
   //---------------===//
