@@ -65,7 +65,13 @@ def SimtToLLVM : Pass<"tz-simt-to-llvm", "::mlir::ModuleOp"> {
     scalars, llvm for pointers, `tile.program_id`, `tile.num_programs` and the `simt` ops of one thread. Kernels are
     functions of `!llvm.ptr<1>`, integers (an i1 is an i8) and floats; one that prints or asserts has a debug buffer as
     one more argument, and `tile.lines` says what its numbers of lines mean.
+
+    Of a kernel that is longer than `limit`, ops on at least `fewest` registers are loops, `turn` registers in each turn. A
+    tile between two of them lies in memory of the thread, whose address space is the fact `private_space`.
   }];
+  let options = [Option<"limit", "limit", "int64_t", /*default=*/"4000", "instructions, about, of a kernel without loops">,
+                 Option<"fewest", "fewest", "int64_t", /*default=*/"64", "registers that are worth a loop">,
+                 Option<"turn", "turn", "int64_t", /*default=*/"16", "registers of a turn">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
 }

@@ -172,6 +172,10 @@ std::optional<Plan> Plan::create(const Distribution &from,
   return plan;
 }
 
+bool thread::isWithinWarps(const Distribution &from, const Distribution &to) {
+  return Plan::create(from, to).has_value();
+}
+
 void Plan::resolveReaders() {
   turn.assign(lanes.size(), 0);
   picks.assign(lanes.size(), 0);
@@ -275,7 +279,7 @@ void Lowering::Rounds::setReads() {
                llvm::all_of(warpReads, [](int32_t lane) { return lane == 0; });
   if (isOwn)
     return;
-  reads = l.threadPart(laneReads, warpReads, false);
+  reads = l.threadPart(laneReads, warpReads, {}, false);
   if (!reads)
     reads = l.i32(0);
 }

@@ -14,6 +14,10 @@
 // that hold copies compute them again, but write once. Elements beyond a tile's
 // shape (its extents are padded to powers of two) are computed, too, but never
 // reach memory nor another element.
+//
+// Where a kernel would become long, an op on many registers is a loop over some
+// of their bits (Loops.cpp). In its body the counter is one more part of the
+// thread's place: lowerings see a tile of fewer registers.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_LIB_CONVERSION_SIMTTOLLVM_LOWERING_H
 #define TERRAZZO_LIB_CONVERSION_SIMTTOLLVM_LOWERING_H
@@ -27,6 +31,8 @@
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <memory>
 
 namespace terrazzo::thread {
@@ -37,7 +43,10 @@ using Registers = llvm::SmallVector<mlir::Value, 0>;
 
 /// A layout, taken apart.
 struct Distribution {
-  explicit Distribution(const layout::LinearLayout &layout);
+  /// `loops` are where the bits of a loop's counter move: register bits, which
+  /// are no registers then, or nowhere.
+  explicit Distribution(const layout::LinearLayout &layout,
+                        llvm::ArrayRef<Coords> loops = {});
 
   int64_t rank() const { return static_cast<int64_t>(outBits.size()); }
   uint32_t numRegisters() const { return uint32_t{1} << registers.size(); }
@@ -53,6 +62,9 @@ struct Distribution {
   llvm::SmallVector<int32_t, 4> outBits;  ///< log2 of padded extents
   llvm::SmallVector<Coords> registers;    ///< where each register bit moves
   llvm::SmallVector<Coords> lanes, warps; ///< the same of lanes and warps
+  llvm::SmallVector<Coords> loops;        ///< and of a loop's counter
+  llvm::SmallVector<unsigned> kept;       ///< the layout's bit of each register
+  llvm::SmallVector<int> looped;          ///< of each loop, or -1: nowhere
   uint32_t freeRegisters = 0, freeLanes = 0, freeWarps = 0; ///< bits of copies
   llvm::SmallVector<Coords, 0> coords;      ///< each register's own part
   llvm::SmallVector<uint32_t, 0> canonical; ///< who holds the same, the first
@@ -74,7 +86,14 @@ struct Machine {
   int64_t warpSize = 32;
   int64_t numWarps = 4;
   bool strict = false;
+  unsigned privateSpace = 0; ///< where a thread's own memory is
+  int64_t limit = 0;         ///< instructions of a kernel without loops
+  int64_t fewest = 0;        ///< registers that are worth a loop
+  int64_t turn = 1;          ///< registers of a turn
 };
+
+/// Whether shuffles within warps can convert one to the other.
+bool isWithinWarps(const Distribution &from, const Distribution &to);
 
 /// The scalar type of an element in a register.
 mlir::Type registerType(mlir::Type element);
@@ -101,7 +120,7 @@ private:
   llvm::ArrayRef<mlir::Value> registersOf(mlir::Value tile) const;
   void setScalar(mlir::Value old, mlir::Value now) { scalars[old] = now; }
   void setRegisters(mlir::Value tile, Registers now) {
-    tiles[tile] = std::move(now);
+    (window ? window->tiles : tiles)[tile] = std::move(now);
   }
   /// Computes each element once and gives copies the same value.
   void setEach(mlir::Value tile,
@@ -111,6 +130,9 @@ private:
   mlir::Value i32(int64_t value) { return constant(value, b.getI32Type()); }
   mlir::Value zero(mlir::Type type);
   void atEntry(llvm::function_ref<void()> emit);
+  /// What is computed once for each turn of the loop over registers.
+  void atHead(llvm::function_ref<void()> emit);
+  void before(mlir::Operation *place, llvm::function_ref<void()> emit);
   mlir::Value laneId();
   mlir::Value warpId();
   mlir::Value isFirstThread();
@@ -118,9 +140,11 @@ private:
   /// together; null for nothing.
   mlir::Value linear(mlir::Value index, llvm::ArrayRef<int32_t> bases,
                      bool isSum);
-  /// The same for lane and warp of this thread, computed at the entry.
+  /// The same for lane and warp of this thread, computed at the entry, and for
+  /// the loop over registers.
   mlir::Value threadPart(llvm::ArrayRef<int32_t> lanes,
-                         llvm::ArrayRef<int32_t> warps, bool isSum);
+                         llvm::ArrayRef<int32_t> warps,
+                         llvm::ArrayRef<int32_t> loops, bool isSum);
   /// Null operands are 0.
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value exclusiveOr(mlir::Value lhs, mlir::Value rhs);
@@ -182,7 +206,7 @@ private:
   struct Addressing {
     /// How parts of an index come together.
     enum Mode : uint8_t { Sum, Xor, Coordinates } mode = Sum;
-    llvm::SmallVector<int32_t> registers, lanes, warps; ///< what a bit adds
+    llvm::SmallVector<int32_t> registers, lanes, warps, loops; ///< bits add
     llvm::SmallVector<int32_t> strides;
     mlir::Type element;     ///< an integer of its size
     mlir::Value base;       ///< pointer to the element of coordinates 0
@@ -224,6 +248,47 @@ private:
   llvm::LogicalResult lowerLocalGather(simt::LocalGatherOp op);
   llvm::LogicalResult lowerLocalCount(simt::LocalCountOp op);
 
+  //===--- Loops.cpp
+  //-------------------------------------------------------===//
+  /// What a loop over registers sees of a tile: where the counter's bits move.
+  struct Loop {
+    llvm::MapVector<mlir::Value, llvm::SmallVector<Coords>> tiles;
+    llvm::SmallVector<mlir::Value> sources;      ///< computed before the loop
+    llvm::SmallVector<mlir::Operation *> inside; ///< computed in it, in order
+    size_t bits = 0;
+  };
+  /// The state in the body of such a loop.
+  struct Window {
+    mlir::Value counter;
+    mlir::Operation *head = nullptr; ///< what a turn computes once
+    llvm::DenseMap<mlir::Attribute, std::unique_ptr<Distribution>>
+        distributions;
+    llvm::DenseMap<mlir::Value, Registers> tiles;
+  };
+  /// Chooses the ops that become loops.
+  void planLoops(mlir::func::FuncOp kernel);
+  void classify(llvm::ArrayRef<mlir::Operation *> ops);
+  bool isInside(mlir::Value tile);
+  int64_t weightOf(mlir::Operation *op);
+  int64_t registersFor(mlir::Operation *op);
+  bool planLoop(mlir::Operation *op, Loop &loop);
+  bool chooseBits(mlir::Operation *op, mlir::Value tile,
+                  llvm::SmallVectorImpl<Coords> &bits);
+  bool addTile(Loop &loop, mlir::Value tile, llvm::ArrayRef<Coords> bits);
+  bool addOperands(Loop &loop, mlir::Operation *op,
+                   llvm::DenseSet<mlir::Operation *> &seen);
+  mlir::Value makeArray(mlir::Value tile);
+  mlir::Value slot(mlir::Value array, mlir::Value tile, mlir::Value first,
+                   uint32_t r);
+  mlir::Value firstSlot(Distribution &d);
+  void storeSlots(mlir::Value array, mlir::Value tile, mlir::Value first,
+                  llvm::ArrayRef<uint32_t> slots,
+                  llvm::ArrayRef<mlir::Value> values);
+  Registers loadSlots(mlir::Value array, mlir::Value tile, mlir::Value first,
+                      llvm::ArrayRef<uint32_t> slots);
+  llvm::LogicalResult lowerLoop(mlir::Operation *op);
+  llvm::LogicalResult lowerTurn(mlir::Operation *op, const Loop &loop);
+
   //===--- Shape.cpp
   //-------------------------------------------------------===//
   using CoordMap = llvm::function_ref<Coords(llvm::ArrayRef<int32_t>)>;
@@ -234,6 +299,8 @@ private:
                                    Distribution &source, CoordMap map);
   llvm::LogicalResult lowerArange(tile::ArangeOp op);
   llvm::LogicalResult lowerReshape(tile::ReshapeOp op);
+  /// Which element of its source a renaming has at `coords`.
+  static Coords sourceOf(mlir::Operation *op, llvm::ArrayRef<int32_t> coords);
   llvm::LogicalResult lowerShape(mlir::Operation *op);
   llvm::LogicalResult lowerJoin(tile::JoinOp op);
   llvm::LogicalResult lowerSplit(tile::SplitOp op);
@@ -288,6 +355,11 @@ private:
   struct Scan;
   llvm::LogicalResult lowerScan(tile::ScanOp op);
 
+  //===--- Sort.cpp
+  //-------------------------------------------------------===//
+  struct Network;
+  llvm::LogicalResult lowerSort(tile::SortOp op);
+
   //===--- Dot.cpp
   //--------------------------------------------------------===//
   struct Factor;
@@ -338,6 +410,11 @@ private:
   llvm::SmallVectorImpl<mlir::Attribute> &lines;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, Registers> tiles;
+  llvm::DenseMap<mlir::Value, mlir::Value> arrays; ///< of tiles in memory
+  Window *window = nullptr;
+  /// Ops that are loops, and those that only such loops compute.
+  llvm::DenseSet<mlir::Operation *> looped, deferred;
+  llvm::DenseMap<mlir::Value, bool> cheap;
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<Distribution>> distributions;
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> constants;
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, mlir::Value> writers;

@@ -105,7 +105,7 @@ int64_t Lowering::accessWidth(Operation *op, RankedTensorType type) {
           bases, [&](const Coords &basis) { return basis[dim] % width == 0; });
     };
     while (type.getDimSize(dim) % width != 0 || !areAligned(d.lanes) ||
-           !areAligned(d.warps) ||
+           !areAligned(d.warps) || !areAligned(d.loops) ||
            !areAligned(
                ArrayRef<Coords>(d.registers).drop_front(llvm::Log2_64(width))))
       width /= 2;

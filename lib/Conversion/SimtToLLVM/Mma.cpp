@@ -132,7 +132,7 @@ LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
       warps[bit] = placeOf(d.warps[bit][dim], 0);
     side.pointer = a->base;
     SmallVector<int32_t> lanes(d.lanes.size(), 0);
-    if (Value offset = threadPart(lanes, warps, /*isSum=*/true))
+    if (Value offset = threadPart(lanes, warps, {}, /*isSum=*/true))
       side.pointer =
           pointerTo(b.getI8Type(), side.pointer, LLVM::GEPArg(offset));
     return side;

@@ -19,7 +19,8 @@ using namespace terrazzo::thread;
 LogicalResult Lowering::matchThreads(Operation *op, Distribution &result,
                                      Distribution &source, CoordMap map) {
   for (auto [ours, theirs] : {std::pair{&result.lanes, &source.lanes},
-                              std::pair{&result.warps, &source.warps}})
+                              std::pair{&result.warps, &source.warps},
+                              std::pair{&result.loops, &source.loops}})
     for (auto [basis, other] : llvm::zip_equal(*ours, *theirs))
       if (map(basis) != other)
         return op->emitOpError("expected layouts in which each thread already "
@@ -74,29 +75,38 @@ LogicalResult Lowering::lowerShape(Operation *op) {
     setEach(result, [&](uint32_t) { return value; });
     return success();
   }
+  return rename(op, result, source,
+                [&](ArrayRef<int32_t> coords) { return sourceOf(op, coords); });
+}
+
+/// The logarithm of an extent, padded.
+static unsigned bitsOf(int64_t extent) { return llvm::Log2_64_Ceil(extent); }
+
+Coords Lowering::sourceOf(Operation *op, ArrayRef<int32_t> coords) {
+  Coords out(coords);
+  ArrayRef<int64_t> shape = tile::getShape(op->getOperand(0).getType());
   if (isa<tile::BroadcastOp>(op)) {
-    ArrayRef<int64_t> shape = tile::getShape(source.getType());
-    return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
-      Coords out(coords);
-      for (auto [coordinate, extent] : llvm::zip_equal(out, shape))
-        if (extent == 1)
-          coordinate = 0;
-      return out;
-    });
-  }
-  if (auto expand = dyn_cast<tile::ExpandDimsOp>(op))
-    return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
-      Coords out(coords);
-      out.erase(out.begin() + expand.getAxis());
-      return out;
-    });
-  ArrayRef<int32_t> order = cast<tile::TransposeOp>(op).getOrder();
-  return rename(op, result, source, [&](ArrayRef<int32_t> coords) {
-    Coords out(coords.size());
-    for (auto [dim, coordinate] : llvm::zip_equal(order, coords))
+    for (auto [coordinate, extent] : llvm::zip_equal(out, shape))
+      if (extent == 1)
+        coordinate = 0;
+  } else if (auto expand = dyn_cast<tile::ExpandDimsOp>(op)) {
+    out.erase(out.begin() + expand.getAxis());
+  } else if (auto transpose = dyn_cast<tile::TransposeOp>(op)) {
+    for (auto [dim, coordinate] : llvm::zip(transpose.getOrder(), coords))
       out[dim] = coordinate;
-    return out;
-  });
+  } else if (isa<tile::ReshapeOp>(op)) {
+    uint64_t packed = 0;
+    for (auto [extent, coordinate] :
+         llvm::zip(tile::getShape(op->getResult(0).getType()), coords))
+      packed = packed << bitsOf(extent) | static_cast<uint32_t>(coordinate);
+    out.resize(shape.size());
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      unsigned bits = bitsOf(shape[dim]);
+      out[dim] = static_cast<int32_t>(packed & ((uint64_t{1} << bits) - 1));
+      packed >>= bits;
+    }
+  }
+  return out;
 }
 
 /// Takes the last extent off; 1 if there is none.
@@ -134,18 +144,8 @@ LogicalResult Lowering::lowerReshape(tile::ReshapeOp op) {
   if (!isReshapeOfBits(from.getShape(), to.getShape()))
     return op.emitOpError("expected a reshape by powers of two, found ")
            << from << " to " << to;
-  Distribution &source = distribution(from), &result = distribution(to);
-  return rename(
-      op, op.getResult(), op.getSource(), [&](ArrayRef<int32_t> coords) {
-        uint64_t packed = result.pack(coords);
-        Coords out(source.rank());
-        for (int64_t d = source.rank() - 1; d >= 0; --d) {
-          int32_t bits = source.outBits[d];
-          out[d] = static_cast<int32_t>(packed & ((uint64_t{1} << bits) - 1));
-          packed >>= bits;
-        }
-        return out;
-      });
+  return rename(op, op.getResult(), op.getSource(),
+                [&](ArrayRef<int32_t> coords) { return sourceOf(op, coords); });
 }
 
 LogicalResult Lowering::lowerJoin(tile::JoinOp op) {

@@ -121,15 +121,16 @@ void Lowering::addressTile(Addressing &a, RankedTensorType type,
   steps(d.registers, a.registers);
   steps(d.lanes, a.lanes);
   steps(d.warps, a.warps);
+  steps(d.loops, a.loops);
   if (a.mode == Addressing::Coordinates)
     return;
-  a.thread = threadPart(a.lanes, a.warps, a.mode == Addressing::Sum);
+  a.thread = threadPart(a.lanes, a.warps, a.loops, a.mode == Addressing::Sum);
   if (a.thread)
     a.threadBase = pointerTo(a.element, a.base, LLVM::GEPArg(a.thread));
-  for (int32_t step : a.lanes)
-    a.threadMask |= step;
-  for (int32_t step : a.warps)
-    a.threadMask |= step;
+  for (ArrayRef<int32_t> part :
+       {ArrayRef(a.lanes), ArrayRef(a.warps), ArrayRef(a.loops)})
+    for (int32_t step : part)
+      a.threadMask |= step;
 }
 
 SmallVector<unsigned> Lowering::chooseGroup(const Addressing &a,
@@ -156,7 +157,8 @@ SmallVector<unsigned> Lowering::chooseGroup(const Addressing &a,
     int64_t wider = 2 * width;
     const auto *it = llvm::find(a.registers, width);
     if (it == a.registers.end() || a.alignment % wider != 0 ||
-        !isDivisible(a.lanes, wider) || !isDivisible(a.warps, wider))
+        !isDivisible(a.lanes, wider) || !isDivisible(a.warps, wider) ||
+        !isDivisible(a.loops, wider))
       break;
     auto bit = static_cast<unsigned>(it - a.registers.begin());
     if ((d.freeRegisters >> bit & 1) != 0 || !isWhole(d.registers[bit]))
@@ -213,9 +215,10 @@ Value Lowering::placeOfThread(Addressing &a, RankedTensorType type,
 
 /// What of the places of register `r` all threads together reach.
 static std::pair<int64_t, int64_t> sumOfSteps(ArrayRef<int32_t> lanes,
-                                              ArrayRef<int32_t> warps) {
+                                              ArrayRef<int32_t> warps,
+                                              ArrayRef<int32_t> loops) {
   int64_t least = 0, most = 0;
-  for (ArrayRef<int32_t> steps : {lanes, warps})
+  for (ArrayRef<int32_t> steps : {lanes, warps, loops})
     for (int32_t step : steps)
       (step < 0 ? least : most) += step;
   return {least, most};
@@ -228,7 +231,7 @@ Value Lowering::isWithin(Addressing &a, RankedTensorType type, uint32_t r,
   int64_t own = a.first;
   if (a.mode == Addressing::Sum) {
     own += a.own(r);
-    auto [least, most] = sumOfSteps(a.lanes, a.warps);
+    auto [least, most] = sumOfSteps(a.lanes, a.warps, a.loops);
     bool isKnown = !a.offset && !more;
     if (isKnown && (own + most < 0 || own + least >= a.within))
       return never();

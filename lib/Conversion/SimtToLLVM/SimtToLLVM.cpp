@@ -57,9 +57,19 @@ static SmallVector<Coords> basesOf(const layout::LinearLayout &layout,
   return bases;
 }
 
-Distribution::Distribution(const layout::LinearLayout &layout)
-    : registers(basesOf(layout, simt::kRegister)),
-      lanes(basesOf(layout, simt::kLane)), warps(basesOf(layout, simt::kWarp)) {
+Distribution::Distribution(const layout::LinearLayout &layout,
+                           ArrayRef<Coords> loops)
+    : lanes(basesOf(layout, simt::kLane)), warps(basesOf(layout, simt::kWarp)),
+      loops(loops), looped(loops.size(), -1) {
+  for (auto [bit, basis] : llvm::enumerate(basesOf(layout, simt::kRegister))) {
+    const auto *loop = llvm::find(loops, basis);
+    if (loop != loops.end()) {
+      looped[loop - loops.begin()] = static_cast<int>(bit);
+      continue;
+    }
+    registers.push_back(basis);
+    kept.push_back(bit);
+  }
   for (const auto &dim : layout.outDims())
     outBits.push_back(dim.bits);
   registerMask.assign(rank(), 0);
@@ -82,6 +92,8 @@ Distribution::Distribution(const layout::LinearLayout &layout)
     }
   };
   bitsOf(registers, registerMask, freeRegisters, true);
+  uint32_t freeLoops = 0;
+  bitsOf(loops, threadMask, freeLoops, false);
   bitsOf(lanes, threadMask, freeLanes, false);
   bitsOf(warps, threadMask, freeWarps, false);
   enumerateRegisters(same);
@@ -136,8 +148,9 @@ Value Lowering::scalar(Value old) const {
 }
 
 ArrayRef<Value> Lowering::registersOf(Value tile) const {
-  auto it = tiles.find(tile);
-  assert(it != tiles.end() && "a tile is lowered before its uses");
+  const auto &table = window ? window->tiles : tiles;
+  auto it = table.find(tile);
+  assert(it != table.end() && "a tile is lowered before its uses");
   return it->second;
 }
 
@@ -151,20 +164,28 @@ void Lowering::setEach(Value tile, function_ref<Value(uint32_t)> compute) {
 
 Distribution &Lowering::distribution(Type type) {
   Attribute encoding = cast<RankedTensorType>(type).getEncoding();
-  std::unique_ptr<Distribution> &slot = distributions[encoding];
+  std::unique_ptr<Distribution> &slot =
+      (window ? window->distributions : distributions)[encoding];
+  assert((slot || !window) && "a loop knows the tiles in it");
   if (!slot)
     slot = std::make_unique<Distribution>(
         cast<simt::LayoutAttr>(encoding).getLayout());
   return *slot;
 }
 
-void Lowering::atEntry(function_ref<void()> emit) {
+void Lowering::before(Operation *place, function_ref<void()> emit) {
   OpBuilder::InsertionGuard guard(b);
   Location saved = b.getLoc();
-  b.setInsertionPoint(entry);
-  b.setLoc(entry->getLoc());
+  b.setInsertionPoint(place);
+  b.setLoc(place->getLoc());
   emit();
   b.setLoc(saved);
+}
+
+void Lowering::atEntry(function_ref<void()> emit) { before(entry, emit); }
+
+void Lowering::atHead(function_ref<void()> emit) {
+  before(window ? window->head : entry, emit);
 }
 
 Value Lowering::constant(int64_t value, Type type) {
@@ -308,13 +329,15 @@ Value Lowering::linear(Value index, ArrayRef<int32_t> bases, bool isSum) {
 }
 
 Value Lowering::threadPart(ArrayRef<int32_t> lanes, ArrayRef<int32_t> warps,
-                           bool isSum) {
+                           ArrayRef<int32_t> loops, bool isSum) {
   auto isZero = [](int32_t basis) { return basis == 0; };
-  int32_t laneBits = 0, warpBits = 0;
+  int32_t laneBits = 0, warpBits = 0, loopBits = 0;
   for (int32_t basis : lanes)
     laneBits |= basis;
   for (int32_t basis : warps)
     warpBits |= basis;
+  for (int32_t basis : loops)
+    loopBits |= basis;
   Value ofLane, ofWarp, total;
   if (!llvm::all_of(lanes, isZero))
     ofLane = laneId();
@@ -328,6 +351,14 @@ Value Lowering::threadPart(ArrayRef<int32_t> lanes, ArrayRef<int32_t> warps,
     total = isSum || (laneBits & warpBits) == 0 ? add(ofLane, ofWarp)
                                                 : exclusiveOr(ofLane, ofWarp);
   });
+  if (llvm::all_of(loops, isZero))
+    return total;
+  atHead([&] {
+    Value ofLoop = linear(window->counter, loops, isSum);
+    total = isSum || ((laneBits | warpBits) & loopBits) == 0
+                ? add(total, ofLoop)
+                : exclusiveOr(total, ofLoop);
+  });
   return total;
 }
 
@@ -338,7 +369,8 @@ void Lowering::computeThread(Distribution &d) {
   for (int64_t dim = 0; dim < d.rank(); ++dim) {
     auto along = [dim](const Coords &basis) { return basis[dim]; };
     d.thread[dim] = threadPart(llvm::map_to_vector(d.lanes, along),
-                               llvm::map_to_vector(d.warps, along), false);
+                               llvm::map_to_vector(d.warps, along),
+                               llvm::map_to_vector(d.loops, along), false);
   }
 }
 
@@ -426,9 +458,13 @@ Value Lowering::isWriter(Distribution &d) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Lowering::lowerBlock(Block &block) {
-  for (Operation &op : block.without_terminator())
-    if (failed(lowerOp(&op)))
+  for (Operation &op : block.without_terminator()) {
+    if (!window && deferred.contains(&op))
+      continue;
+    bool isLoop = !window && looped.contains(&op);
+    if (failed(isLoop ? lowerLoop(&op) : lowerOp(&op)))
       return failure();
+  }
   return success();
 }
 
@@ -466,6 +502,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
                            true);
       })
       .Case([&](tile::ScanOp o) { return lowerScan(o); })
+      .Case([&](tile::SortOp o) { return lowerSort(o); })
       .Case([&](simt::ConvertLayoutOp o) { return lowerConvertLayout(o); })
       .Case([&](simt::AllocOp) { return success(); })
       .Case([&](simt::LocalStoreOp o) { return lowerLocalStore(o); })
@@ -529,6 +566,7 @@ LogicalResult Lowering::lowerKernel(func::FuncOp kernel, func::FuncOp now,
   }
   if (hasDebug)
     debugBuffer = block.getArguments().back();
+  planLoops(kernel);
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   entry->erase();
@@ -551,10 +589,12 @@ Machine readMachine(ModuleOp module) {
   machine.warpSize = block.warpSize;
   machine.numWarps = block.numWarps;
   machine.strict = module->hasAttr("tile.strict");
+  if (auto target = tile::TargetAttr::of(module))
+    machine.privateSpace = static_cast<unsigned>(target.getPrivateSpace());
   return machine;
 }
 
-LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel,
+LogicalResult lowerKernel(func::FuncOp kernel, const Machine &machine,
                           SmallVectorImpl<Attribute> &lines) {
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
   SmallVector<Type> types;
@@ -585,25 +625,32 @@ LogicalResult lowerKernel(ModuleOp module, func::FuncOp kernel,
   now->removeDiscardableAttr(tile::kKernelAttr);
   now.setArgAttrsAttr(b.getArrayAttr(argumentAttributes));
   now.addEntryBlock();
-  Lowering lowering(b, readMachine(module), lines);
+  Lowering lowering(b, machine, lines);
   if (failed(lowering.lowerKernel(kernel, now, hasDebug)))
     return failure();
-  module->setAttr("tile.entry", b.getStringAttr(name));
+  kernel->getParentOfType<ModuleOp>()->setAttr("tile.entry",
+                                               b.getStringAttr(name));
   kernel.erase();
   return success();
 }
 
 struct SimtToLLVM : impl::SimtToLLVMBase<SimtToLLVM> {
+  using SimtToLLVMBase::SimtToLLVMBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> kernels;
     for (auto func : module.getOps<func::FuncOp>())
       if (func->hasAttr(tile::kKernelAttr))
         kernels.push_back(func);
+    Machine machine = readMachine(module);
+    machine.limit = limit;
+    machine.fewest = fewest;
+    machine.turn = turn;
     SmallVector<Attribute> lines;
     for (func::FuncOp kernel : kernels)
       if (failed(simt::checkLayouts(kernel, simt::blockShape(module))) ||
-          failed(lowerKernel(module, kernel, lines)))
+          failed(lowerKernel(kernel, machine, lines)))
         return signalPassFailure();
     module->setAttr(tile::kLinesAttr, ArrayAttr::get(&getContext(), lines));
   }

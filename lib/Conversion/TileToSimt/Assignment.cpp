@@ -142,7 +142,7 @@ static bool isAccess(Operation *op) {
 
 SmallVector<Value> simt::sameLayout(Operation *op) {
   SmallVector<Value> values(op->getOperands());
-  if (isAccess(op) || isElementwise(op) || isa<tile::ScanOp>(op))
+  if (isAccess(op) || isElementwise(op) || isa<tile::ScanOp, tile::SortOp>(op))
     llvm::append_range(values, op->getResults());
   else if (auto dot = dyn_cast<tile::DotOp>(op))
     values = {dot.getAcc(), dot.getResult()};
@@ -246,7 +246,7 @@ void Assignment::weigh(Operation *op) {
     if (int home = classOf(tile); home >= 0)
       all[home].anchors.push_back({op, weight});
   };
-  if (isa<tile::ReduceOp, tile::ScanOp>(op))
+  if (isa<tile::ReduceOp, tile::ScanOp, tile::SortOp>(op))
     anchor(op->getOperand(0));
   else if (isa<tile::DotOp, MmaOp, tile::RecurrenceOp>(op))
     llvm::for_each(op->getResults(), anchor);
@@ -348,6 +348,8 @@ void Assignment::proposeAnchors(Class &into) {
         propose(into, layout);
     } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
       propose(into, scanLayout(shape, scan.getAxis(), block));
+    } else if (auto sort = dyn_cast<tile::SortOp>(op)) {
+      propose(into, sortLayout(shape, sort.getAxis(), block));
     } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
       constexpr int64_t kSmallAxis = 16;
       int axis = reduce.getAxis();
@@ -464,6 +466,17 @@ double Assignment::anchorCost(Operation *op, const LinearLayout &layout,
     LinearLayout own = accumulatorLayouts(unit, type.getShape(), block).front();
     return conversionCost(type, layout, own) +
            conversionCost(type, own, layout);
+  if (auto sort = dyn_cast<tile::SortOp>(op)) {
+    int along = sort.getAxis();
+    LinearLayout own = isSortable(layout, along)
+                           ? layout
+                           : sortLayout(type.getShape(), along, block);
+    // A bit is exchanged in each level above it, half of them or so.
+    double stages = static_cast<double>(outBits(own)[along]) / 2;
+    return 2 * conversionCost(type, layout, own) +
+           stages * static_cast<double>(registersOf(own)) *
+               (2 * bitsAlong(own, kRegister, along) +
+                5 * bitsAlong(own, kLane, along));
   }
   int axis = -1;
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))

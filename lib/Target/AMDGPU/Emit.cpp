@@ -84,8 +84,11 @@ static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
   CodeGen::Machine machine;
   machine.triple = "amdgcn-amd-amdhsa";
   machine.cpu = artifact.chip;
+  // An array that a loop goes over stays in memory: as a vector in registers it
+  // is hundreds of instructions for each access, and shared memory is ours.
+  machine.features = "-promote-alloca";
   if (block->chip.starts_with("gfx1"))
-    machine.features = "+wavefrontsize" + std::to_string(block->warpSize);
+    machine.features += ",+wavefrontsize" + std::to_string(block->warpSize);
   FailureOr<std::unique_ptr<CodeGen>> codegen =
       CodeGen::create(module, artifact.entry, machine);
   if (failed(codegen))

@@ -120,7 +120,7 @@ public:
     return tile::TargetAttr::get(
         &context, getName(), chip, /*warp_size=*/0, /*max_threads=*/0,
         /*shared_bytes=*/0, /*registers=*/0, vectorBytes, /*capability=*/0,
-        /*ptx_version=*/0, units, tile::MatrixUnit::None);
+        /*ptx_version=*/0, /*private_space=*/0, units, tile::MatrixUnit::None);
   }
 
   void registerDialects(DialectRegistry &) const override {}

@@ -124,3 +124,15 @@ func.func @flip(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   return
 }
 }
+
+// -----
+
+#warps = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
+func.func @sort_across_warps(%x: !tile.ptr<i32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 64 : tensor<64xi32, #warps>
+  // expected-error @+1 {{'tile.sort' op expected the axis within a warp, found it across warps: the sort should have been decomposed}}
+  %f = tile.sort %at, 0 : tensor<64xi32, #warps>
+  return
+}
+}

@@ -140,6 +140,32 @@ module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_siz
 
 // -----
 
+// A sort along warps goes to one warp for each row, whose lanes lie along it; one that has its axis within a warp stays
+// where it is.
+#across = #simt.layout<register = [], lane = [[1, 0], [2, 0], [4, 0], [0, 1], [0, 2]], warp = [[0, 4]], dims = [8, 8]>
+#within = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [0, 0]], warp = [[4, 0]], dims = [8, 8]>
+
+// CHECK-DAG: #[[$ACROSS:.+]] = #simt.layout<register = [], lane = {{\[\[}}1, 0], [2, 0], [4, 0], [0, 1], [0, 2]], warp = {{\[\[}}0, 4]], dims = [8, 8]>
+// CHECK-DAG: #[[$SORTED:.+]] = #simt.layout<register = [], lane = {{\[\[}}0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], warp = {{\[\[}}4, 0]], dims = [8, 8]>
+// CHECK-DAG: #[[$WITHIN:.+]] = #simt.layout<register = {{\[\[}}0, 1]],
+module attributes {tile.num_warps = 2 : i32, tile.target = #tile.target<warp_size = 32>} {
+  // CHECK-LABEL: func.func @sort
+  func.func @sort() attributes {tile.kernel} {
+    %x = arith.constant dense<1> : tensor<8x8xi32, #across>
+    %y = arith.constant dense<1> : tensor<8x8xi32, #within>
+    // CHECK: %[[X:.*]] = simt.local_load {{.*}} : tensor<8x8xi32, #[[$SORTED]]>
+    // CHECK: tile.sort %[[X]], 1 : tensor<8x8xi32, #[[$SORTED]]>
+    // CHECK: simt.local_load {{.*}} : tensor<8x8xi32, #[[$ACROSS]]>
+    // CHECK: tile.sort %{{.*}}, 1 : tensor<8x8xi32, #[[$WITHIN]]>
+    // CHECK-NEXT: return
+    %s = tile.sort %x, 1 : tensor<8x8xi32, #across>
+    %t = tile.sort %y, 1 : tensor<8x8xi32, #within>
+    return
+  }
+}
+
+// -----
+
 // A recurrence: the rows lie in memory, the carry in registers; four steps an iteration, all rows read before the first and written after the
 // last of them. In reverse the rows count from the end.
 #row = #simt.layout<register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]], dims = [8, 8]>

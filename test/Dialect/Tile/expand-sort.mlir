@@ -1,4 +1,4 @@
-// RUN: tz-opt %s --tz-tile-expand-sort --canonicalize --cse | FileCheck %s
+// RUN: tz-opt %s --split-input-file --tz-tile-expand-sort --canonicalize --cse | FileCheck %s
 
 // One stage: partners are the halves of a dimension; the first comes behind the second where it is greater, or a NaN
 // and the second none.
@@ -56,4 +56,32 @@ func.func @merge(%x: tensor<4x2xi32>) -> tensor<4x2xi32> {
 func.func @small(%x: tensor<2xf8E5M2>) -> tensor<2xf8E5M2> {
   %s = tile.sort %x, 0 : tensor<2xf8E5M2>
   return %s : tensor<2xf8E5M2>
+}
+
+// -----
+
+// A network of more than 1024 exchanges in a thread stays whole where each warp has a row; 64 x 64 elements are fewer
+// exchanges.
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32>} {
+  // CHECK-LABEL: @whole
+  // CHECK:         tile.sort
+  // CHECK-NEXT:    return
+  func.func @whole(%x: tensor<128x64xf32>) -> tensor<128x64xf32> {
+    %s = tile.sort %x, 1 : tensor<128x64xf32>
+    return %s : tensor<128x64xf32>
+  }
+  // CHECK-LABEL: @short
+  // CHECK-NOT:     tile.sort
+  // CHECK:         return
+  func.func @short(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %s = tile.sort %x, 1 : tensor<64x64xf32>
+    return %s : tensor<64x64xf32>
+  }
+  // CHECK-LABEL: @few_rows
+  // CHECK-NOT:     tile.sort
+  // CHECK:         return
+  func.func @few_rows(%x: tensor<2x4096xf32>) -> tensor<2x4096xf32> {
+    %s = tile.sort %x, 1 : tensor<2x4096xf32>
+    return %s : tensor<2x4096xf32>
+  }
 }

@@ -12,6 +12,7 @@ import numpy as np
 from threads import Machine
 
 WARP_SIZE, NUM_WARPS = 8, 4
+TO_THREADS = "--tz-simt-to-llvm"
 
 
 @functools.cache
@@ -222,7 +223,7 @@ class Program:
 
     def run(self, debug_words=0, passes=()):
         """The arrays after the kernel."""
-        flags = ["--tz-simt-to-llvm", "--canonicalize=top-down=false", "--cse", "--mlir-print-op-generic"]
+        flags = [TO_THREADS, "--canonicalize=top-down=false", "--cse", "--mlir-print-op-generic"]
         self.lowered = self.lower([*passes, *flags])
         shared = re.search(r"simt.shared_bytes = (\d+)", self.lowered)
         if shared:

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 SHARED_BASE = 1 << 40
+PRIVATE_BASE = 1 << 41
 FLOATS = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
@@ -81,7 +82,7 @@ def parse(text):
     stack = [(None, [top])]
     for line in text.splitlines():
         line = line.strip()
-        if not line or line.startswith("//"):
+        if not line or line.startswith(("//", "#")):
             continue
         if line.startswith("^"):
             blocks = stack[-1][1]
@@ -129,6 +130,7 @@ class Machine:
         self.shared = np.full(shared_bytes, 0xA5, np.uint8)
         self.started, self.groups = [], []
         self.global_memory = np.zeros(0, np.uint8)
+        self.private = np.zeros((self.count, 0), np.uint8)
         self.allowed = []
 
     def allocate(self, array):
@@ -302,6 +304,33 @@ class Machine:
             memory[where[0]] = np.frombuffer(np.asarray(new, value.dtype).tobytes(), np.uint8)
         return [result]
 
+    def execute_alloca(self, op, operands):
+        """Memory of each thread, which no other reads."""
+        size = dtype_of(re.search(r"elem_type = ([!\w.<>]+)", op.attributes)[1]).itemsize
+        start = (self.private.shape[1] + 15) // 16 * 16
+        grown = np.full((self.count, start + size * int(operands[0][0])), 0x5A, np.uint8)
+        grown[:, : self.private.shape[1]] = self.private
+        self.private = grown
+        return [self.uniform(np.int64(PRIVATE_BASE + start))]
+
+    def private_at(self, addresses, size):
+        """The index of an access to a thread's own memory."""
+        start = addresses - PRIVATE_BASE
+        assert not (start % size).any(), "a misaligned access"
+        assert ((start >= 0) & (start + size <= self.private.shape[1])).all(), "outside of the thread's memory"
+        return np.arange(self.count)[:, None], start[:, None] + np.arange(size)
+
+    def execute_private(self, op, operands, active):
+        if op.name == "llvm.load":
+            dtype = dtype_of(op.types[0])
+            raw = self.private[self.private_at(operands[0], dtype.itemsize)]
+            return [np.ascontiguousarray(raw).view(dtype)[:, 0]]
+        value, ptr = operands
+        raw = np.ascontiguousarray(value).view(np.uint8).reshape(self.count, -1)
+        where = self.private_at(ptr, raw.shape[1])
+        self.private[where] = np.where(active[:, None], raw, self.private[where])
+        return []
+
     def execute_gep(self, op, operands):
         base, *dynamic = operands
         size = dtype_of(re.search(r"elem_type = ([!\w.<>]+)", op.attributes)[1]).itemsize
@@ -388,6 +417,10 @@ class Machine:
             return [self.uniform(np.int32(self.program[op.number("axis")]))]
         if name == "tile.num_programs":
             return [self.uniform(np.int32(self.grid[op.number("axis")]))]
+        if name == "llvm.alloca":
+            return self.execute_alloca(op, operands)
+        if name in ("llvm.load", "llvm.store"):
+            return self.execute_private(op, operands, active)
         if name == "llvm.getelementptr":
             return self.execute_gep(op, operands)
         with np.errstate(all="ignore"):

@@ -177,6 +177,26 @@ LinearLayout simt::scanLayout(ArrayRef<int64_t> shape, int axis,
   return builder.finish(order);
 }
 
+LinearLayout simt::sortLayout(ArrayRef<int64_t> shape, int axis,
+                              BlockShape block) {
+  LayoutBuilder builder(shape, block);
+  SmallVector<unsigned> order = rowMajor(shape.size());
+  builder.registers(axis,
+                    std::max(0, builder.bitsLeft(axis) - builder.lanesLeft()));
+  builder.lanes(axis);
+  for (unsigned dim : order)
+    builder.lanes(dim);
+  for (unsigned dim : order)
+    builder.warps(dim);
+  return builder.finish(order);
+}
+
+bool simt::isSortable(const LinearLayout &layout, int axis) {
+  constexpr int kMostRegisterBits = 4;
+  return hasOwnBits(layout, axis) && bitsAlong(layout, kWarp, axis) == 0 &&
+         bitsAlong(layout, kRegister, axis) <= kMostRegisterBits;
+}
+
 LinearLayout simt::dotLayout(ArrayRef<int64_t> shape, BlockShape block) {
   LayoutBuilder builder(shape, block);
   int n = static_cast<int>(shape.size()) - 1, m = n - 1;

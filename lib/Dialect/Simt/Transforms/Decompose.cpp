@@ -58,6 +58,7 @@ private:
   void convert(ConvertLayoutOp op);
   void reduce(tile::ReduceOp op);
   void scan(tile::ScanOp op);
+  void sort(tile::SortOp op);
   void recurrence(tile::RecurrenceOp op);
   void dot(tile::DotOp op);
   void mma(MmaOp op);
@@ -307,6 +308,16 @@ void Decomposition::scan(tile::ScanOp op) {
   LinearLayout own = scanLayout(type.getShape(), axis, block);
   convertOperands(op, own);
   giveResults(op, own);
+}
+
+void Decomposition::sort(tile::SortOp op) {
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  LinearLayout layout = getLayout(type).getLayout();
+  int axis = op.getAxis();
+  if (!isSortable(layout, axis))
+    layout = sortLayout(type.getShape(), axis, block);
+  convertOperands(op, layout);
+  giveResults(op, layout);
 }
 
 //===----------------------------------------------------------------------===//
@@ -657,6 +668,7 @@ void Decomposition::run(func::FuncOp kernel) {
         .Case<ConvertLayoutOp>([&](auto each) { convert(each); })
         .Case<tile::ReduceOp>([&](auto each) { reduce(each); })
         .Case<tile::ScanOp>([&](auto each) { scan(each); })
+        .Case<tile::SortOp>([&](auto each) { sort(each); })
         .Case<tile::DotOp>([&](auto each) { dot(each); })
         .Case<MmaOp>([&](auto each) { mma(each); })
         .Case<tile::GatherOp>([&](auto each) { gather(each); })

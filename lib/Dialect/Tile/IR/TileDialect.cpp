@@ -75,7 +75,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int32_t warpSize, int32_t maxThreads,
                                  int32_t sharedBytes, int32_t registers,
                                  int32_t vectorBytes, int32_t capability,
-                                 int32_t ptxVersion, Units units,
+                                 int32_t ptxVersion, int32_t privateSpace, Units units,
                                  MatrixUnit matrix) {
   for (auto [fact, value] :
        {std::pair("warp_size", warpSize), std::pair("max_threads", maxThreads),
@@ -83,7 +83,8 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
         std::pair("registers", registers),
         std::pair("vector_bytes", vectorBytes),
         std::pair("capability", capability),
-        std::pair("ptx_version", ptxVersion)})
+        std::pair("ptx_version", ptxVersion),
+        std::pair("private_space", privateSpace)})
     if (value < 0)
       return emitError() << "'" << fact << "' must not be negative, got "
                          << value;

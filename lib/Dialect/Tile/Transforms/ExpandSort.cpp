@@ -12,6 +12,7 @@
 // Contract: Passes.td. Every case: test/Dialect/Tile/expand-sort.mlir.
 //===----------------------------------------------------------------------===//
 
+#include "terrazzo/Dialect/Tile/IR/Checks.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Dialect/Tile/Transforms/Passes.h"
 
@@ -156,10 +157,38 @@ private:
   int64_t rows = 1, size = 1;
 };
 
+/// Whether the network would be long, and each row fits into one warp.
+bool staysWhole(tile::SortOp op, ModuleOp module) {
+  // Exchanges of a thread that are written out.
+  constexpr int64_t kMostExchanges = 1024;
+  // Elements of a row in each lane.
+  constexpr int64_t kMostInLane = 16;
+  auto target = tile::TargetAttr::of(module);
+  int64_t warpSize =
+      target && target.getWarpSize() ? target.getWarpSize() : 32;
+  auto warps = module->getAttrOfType<IntegerAttr>(tile::kNumWarpsAttr);
+  int64_t numWarps = warps ? warps.getInt() : 4;
+  int64_t rows = 1, levels = 0;
+  for (auto [dim, extent] :
+       llvm::enumerate(cast<RankedTensorType>(op.getType()).getShape())) {
+    if (static_cast<int64_t>(dim) == op.getAxis())
+      levels = llvm::Log2_64_Ceil(extent);
+    else
+      rows *= llvm::PowerOf2Ceil(extent);
+  }
+  int64_t size = int64_t{1} << levels;
+  int64_t stages = op.getBitonic() ? levels : levels * (levels + 1) / 2;
+  return rows * size / (warpSize * numWarps) * stages > kMostExchanges &&
+         rows >= numWarps && size <= warpSize * kMostInLane;
+}
+
 struct TileExpandSort : impl::TileExpandSortBase<TileExpandSort> {
   void runOnOperation() override {
     SmallVector<tile::SortOp> sorts;
-    getOperation().walk([&](tile::SortOp op) { sorts.push_back(op); });
+    getOperation().walk([&](tile::SortOp op) {
+      if (!staysWhole(op, getOperation()))
+        sorts.push_back(op);
+    });
     for (tile::SortOp op : sorts)
       Expansion(op).run();
   }

@@ -85,6 +85,12 @@ LinearLayout axisInThread(llvm::ArrayRef<int64_t> shape, int axis, int64_t most,
 /// For scans: `axis` in contiguous runs of registers, then lanes, never warps.
 LinearLayout scanLayout(llvm::ArrayRef<int64_t> shape, int axis,
                         BlockShape block);
+/// Each row along `axis` in one warp, as many lanes along it as there are.
+LinearLayout sortLayout(llvm::ArrayRef<int64_t> shape, int axis,
+                        BlockShape block);
+/// Whether a sort can run in a layout: an axis in one warp, no more than a few
+/// registers of it in each lane.
+bool isSortable(const LinearLayout &layout, int axis);
 
 /// For products by fused multiply-add: square blocks of registers.
 LinearLayout dotLayout(llvm::ArrayRef<int64_t> shape, BlockShape block);

@@ -91,7 +91,8 @@ def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
     * `warp_size`: lanes of a warp; `max_threads`, `shared_bytes`: the most that one block can have;
     * `registers`: 32-bit registers that a thread can have;
     * `vector_bytes`: the widest access of memory (GPUs), the width of vectors (CPUs);
-    * `capability`, `ptx_version`: 90 for sm_90, 80 for PTX 8.0.
+    * `capability`, `ptx_version`: 90 for sm_90, 80 for PTX 8.0;
+    * `private_space`: the address space of what a thread has to itself.
 
     Verified: numbers are not negative, and the lanes are a power of two.
   }];
@@ -105,6 +106,7 @@ def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
     DefaultValuedParameter<"int32_t", "0">:$vector_bytes,
     DefaultValuedParameter<"int32_t", "0">:$capability,
     DefaultValuedParameter<"int32_t", "0">:$ptx_version,
+    DefaultValuedParameter<"int32_t", "0">:$private_space,
     Tile_EnumFact<Tile_Units, "::terrazzo::tile::Units::None">:$units,
     Tile_EnumFact<Tile_MatrixUnit, "::terrazzo::tile::MatrixUnit::None">:$matrix);
   let assemblyFormat = "`<` struct(params) `>`";

@@ -1,0 +1,119 @@
+//===- Sort.cpp - Sorting networks within a warp --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Partners of a stage differ in one bit of the axis: two registers are compared
+// and exchanged; of two lanes, each gets the other's value and keeps one of
+// both. It is the network of tz-tile-expand-sort, so the bits are the same.
+// Tests: test/Conversion/SimtToLLVM/loops.mlir, test/python/simt/test_sort.py.
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace terrazzo;
+using namespace terrazzo::thread;
+
+struct Lowering::Network {
+  Lowering &l;
+  ImplicitLocOpBuilder &b;
+  tile::SortOp op;
+  SmallVector<AxisBit> bits;
+  Registers values;
+
+  Value greater(Value a, Value c);
+  Value turned(Value swap, uint32_t r, size_t level);
+  void exchangeRegisters(uint32_t r, uint32_t partner, size_t level);
+  void exchangeLanes(uint32_t r, unsigned bit, size_t level);
+};
+
+/// Whether a > c, where NaN is greater than every number.
+Value Lowering::Network::greater(Value a, Value c) {
+  Type type = a.getType();
+  if (!isa<FloatType>(type))
+    return arith::CmpIOp::create(b,
+                                 op.getIsUnsigned() ? arith::CmpIPredicate::ugt
+                                                    : arith::CmpIPredicate::sgt,
+                                 a, c);
+  if (type.getIntOrFloatBitWidth() == 8) {
+    a = arith::ExtFOp::create(b, b.getF16Type(), a);
+    c = arith::ExtFOp::create(b, b.getF16Type(), c);
+  }
+  // The unordered comparison holds for a NaN in either; that `c` is a number
+  // leaves the one in `a`.
+  Value unordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, a, c);
+  Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, c, c);
+  return arith::AndIOp::create(b, unordered, isNumber);
+}
+
+/// The answer for a block that sorts the other way: every other one does.
+Value Lowering::Network::turned(Value swap, uint32_t r, size_t level) {
+  bool isTurned = op.getDescending();
+  if (level < bits.size()) {
+    AxisBit bit = bits[level];
+    if (bit.kind == AxisBit::Lane)
+      swap = arith::XOrIOp::create(b, swap, l.laneBit(bit.bit));
+    else
+      isTurned ^= (r >> bit.bit & 1) != 0;
+  }
+  return isTurned ? l.negated(swap) : swap;
+}
+
+void Lowering::Network::exchangeRegisters(uint32_t r, uint32_t partner,
+                                          size_t level) {
+  Value low = values[r], high = values[partner];
+  Value swap = turned(greater(low, high), r, level);
+  values[r] = arith::SelectOp::create(b, swap, high, low);
+  values[partner] = arith::SelectOp::create(b, swap, low, high);
+}
+
+void Lowering::Network::exchangeLanes(uint32_t r, unsigned bit, size_t level) {
+  Value own = values[r], other = l.shuffleXor(own, int32_t{1} << bit);
+  Value low = arith::SelectOp::create(b, l.laneBit(bit), other, own);
+  Value high = arith::SelectOp::create(b, l.laneBit(bit), own, other);
+  Value swap = turned(greater(low, high), r, level);
+  values[r] = arith::SelectOp::create(b, swap, other, own);
+}
+
+LogicalResult Lowering::lowerSort(tile::SortOp op) {
+  if (failed(checkOneLayout(op)))
+    return failure();
+  auto type = cast<RankedTensorType>(op.getType());
+  Distribution &d = distribution(type);
+  int64_t axis = op.getAxis();
+  FailureOr<SmallVector<AxisBit>> bits = axisBits(op, d, axis);
+  if (failed(bits))
+    return failure();
+  if (llvm::any_of(*bits,
+                   [](AxisBit bit) { return bit.kind == AxisBit::Warp; }))
+    return op.emitOpError("expected the axis within a warp, found it across "
+                          "warps: the sort should have been decomposed");
+  Network net{*this, b, op, *bits, Registers(registersOf(op.getSource()))};
+  Value last;
+  for (uint32_t r : d.unique) {
+    Value isThere = inBoundsAlong(type, r, axis);
+    if (!isThere)
+      continue;
+    if (!last)
+      atEntry([&] { last = arith::ConstantOp::create(b, op.getLast()); });
+    net.values[r] =
+        isThere == never()
+            ? last
+            : arith::SelectOp::create(b, isThere, net.values[r], last)
+                  .getResult();
+  }
+  for (size_t level = op.getBitonic() ? bits->size() : 1;
+       level <= bits->size() && level > 0; ++level)
+    for (size_t place = level; place-- > 0;) {
+      AxisBit bit = (*bits)[place];
+      uint32_t partner = uint32_t{1} << bit.bit;
+      for (uint32_t r : d.unique) {
+        if (bit.kind == AxisBit::Lane)
+          net.exchangeLanes(r, bit.bit, level);
+        else if ((r & partner) == 0)
+          net.exchangeRegisters(r, r | partner, level);
+      }
+    }
+  setEach(op.getResult(), [&](uint32_t r) { return net.values[r]; });
+  return success();
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Loops over registers give what ops that are written out give.
+
+The tests of threads, of passes and of rounds again, with a loop wherever one is possible and few registers a turn.
+"""
+
+import numpy as np
+import programs
+import pytest
+import test_passes
+import test_rounds
+import test_threads
+from programs import Program
+from test_passes import PASSES, block, integers  # noqa: F401
+from test_threads import COMPOSE, fold
+
+# Those of prints, assertions and widths have nothing to do with loops.
+MODULES = {
+    test_threads: "masks strict_scan_is_the_left_fold swizzle gather_and_count shape_ops control_flow",
+    test_passes: "scan shapes recurrence atomic_results",
+    test_rounds: "through_little_memory random_ranges",
+}
+for module, names in MODULES.items():
+    for name in names.split():
+        globals()[f"test_{name}_of_{module.__name__[5:]}"] = getattr(module, f"test_{name}")
+
+
+@pytest.fixture(autouse=True)
+def _loops(monkeypatch):
+    monkeypatch.setattr(programs, "TO_THREADS", "--tz-simt-to-llvm=limit=0 fewest=2 turn=1")
+
+
+@pytest.mark.parametrize("seed", test_threads.SEEDS)
+def test_random_layouts(seed):
+    """Each with one type."""
+    element = list(test_threads.ELEMENTS)[seed % len(test_threads.ELEMENTS)]
+    test_threads.test_load_and_store(seed, element)
+    test_threads.test_shared_memory(seed, element)
+    test_threads.test_conversion_within_warps(seed, ["i8", "i16", "i32", "i64", "f32"][seed % 5])
+    test_threads.test_scan(seed, False, seed % 2 == 1)
+
+
+def loops_of(program):
+    return program.lowered.count('"scf.for"')
+
+
+@pytest.mark.parametrize("turn", [1, 4, 16])
+def test_everything_is_a_loop(block, turn, monkeypatch):  # noqa: F811
+    """A tile through memory, expressions used once and twice, a scan, a conversion, a histogram: no op is left out."""
+    monkeypatch.setattr(programs, "TO_THREADS", f"--tz-simt-to-llvm=limit=0 fewest=2 turn={turn}")
+    x, at = integers((64, 128)), integers((64, 128), 0, 64)
+    program = Program(*block)
+    v, i = program.load(x, "i32"), program.load(at, "i32")
+    t = "tensor<64x128xi32>"
+    twice = program.emit(f"arith.addi {v}, {v} : {t}")
+    product = program.emit(f"arith.muli {twice}, {v} : {t}")
+    ones = program.emit(f"arith.constant dense<1> : {t}")
+    flags = program.emit(f"arith.minsi {product}, {ones} : {t}")
+    _, sums = program.emit(f"tile.scan ({flags}, {v}), 0 : ({t}, {t}) -> ({t}, {t}) {{\n{COMPOSE}\n}}", 2)
+    turned = program.emit(f"tile.transpose {sums}, [1, 0] : {t} -> tensor<128x64xi32>")
+    found = program.emit(f"tile.gather {product}[{i}], 0 : {t}, {t} -> {t}")
+    flat = program.emit(f"tile.reshape {i} : {t} -> tensor<8192xi32>")
+    bins = program.emit(f"tile.histogram {flat}, 64 : tensor<8192xi32> -> tensor<64xi32>")
+    places = [
+        program.store(turned, (128, 64), "i32"),
+        program.store(found, (64, 128), "i32"),
+        program.store(bins, (64,), "i32"),
+    ]
+    results = program.run(passes=PASSES)
+    wanted = 2 * x * x
+    np.testing.assert_array_equal(results[places[0]], fold([np.minimum(wanted, 1), x], 0)[1].T)
+    np.testing.assert_array_equal(results[places[1]], np.take_along_axis(wanted, at, 0))
+    np.testing.assert_array_equal(results[places[2]], np.bincount(at.ravel(), minlength=64))
+    if 64 * 128 >= 8 * turn * block[0] * block[1]:
+        assert loops_of(program) >= 6
+
+
+def test_short_kernels_have_no_loops(monkeypatch):
+    """The same kernel below and above the limit."""
+    for limit, has_loops in ((1 << 30, False), (0, True)):
+        monkeypatch.setattr(programs, "TO_THREADS", f"--tz-simt-to-llvm=limit={limit} fewest=8 turn=4")
+        x = integers((64, 64))
+        program = Program()
+        place = program.store(program.load(x, "i32"), x.shape, "i32")
+        np.testing.assert_array_equal(program.run(passes=PASSES)[place], x)
+        assert (loops_of(program) > 0) == has_loops
