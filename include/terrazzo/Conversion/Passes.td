@@ -69,7 +69,7 @@ def SimtToLLVM : Pass<"tz-simt-to-llvm", "::mlir::ModuleOp"> {
     Of a kernel that is longer than `limit`, ops on at least `fewest` registers are loops, `turn` registers in each turn. A
     tile between two of them lies in memory of the thread, whose address space is the fact `private_space`.
   }];
-  let options = [Option<"limit", "limit", "int64_t", /*default=*/"4000", "instructions, about, of a kernel without loops">,
+  let options = [Option<"limit", "limit", "int64_t", /*default=*/"8000", "instructions, about, of a kernel without loops">,
                  Option<"fewest", "fewest", "int64_t", /*default=*/"64", "registers that are worth a loop">,
                  Option<"turn", "turn", "int64_t", /*default=*/"16", "registers of a turn">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",

@@ -57,8 +57,8 @@ static Value tileOf(Operation *op) {
     tile = store.getValue();
   else if (auto count = dyn_cast<simt::LocalCountOp>(op))
     tile = count.getIndices();
-  else if (auto convert = dyn_cast<simt::ConvertLayoutOp>(op))
-    tile = convert.getSource();
+  else if (isa<simt::ConvertLayoutOp, tile::ReduceOp, simt::WarpReduceOp>(op))
+    tile = op->getOperand(0);
   return tile && isTile(tile) ? tile : Value();
 }
 
@@ -68,6 +68,10 @@ static int64_t axisOf(Operation *op) {
     return scan.getAxis();
   if (auto sort = dyn_cast<tile::SortOp>(op))
     return sort.getAxis();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return reduce.getAxis();
+  if (auto reduce = dyn_cast<simt::WarpReduceOp>(op))
+    return reduce.getAxis();
   return -1;
 }
 
@@ -110,9 +114,11 @@ int64_t Lowering::weightOf(Operation *op) {
     return 8 * stagesOf(sort);
   if (isa<tile::ScanOp, simt::ConvertLayoutOp>(op))
     return 8;
+  if (isExpression(op) && isExpensive(op))
+    return isa<math::MathDialect>(op->getDialect()) ? 96 : 32;
   if (isExpression(op))
-    return isExpensive(op) ? 32 : 1;
-  return 4;
+    return 1;
+  return op->hasAttr("within") ? 12 : 4;
 }
 
 /// Whether a tile is computed again by each loop that needs it.
@@ -169,7 +175,9 @@ void Lowering::planLoops(func::FuncOp kernel) {
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     ops.push_back(op);
     hasUnits |= isa<simt::MmaOp, simt::LocalMmaOp>(op);
-    weight += registersFor(op) * weightOf(op);
+    int64_t count = registersFor(op), own = count * weightOf(op);
+    // Where a tile alone takes all registers, half of the code moves them.
+    weight += count >= 256 ? 2 * own : own;
     // Their regions hold scalars.
     return isa<tile::ReduceOp, simt::WarpReduceOp, tile::ScanOp, tile::MapOp>(
                op)
@@ -214,10 +222,42 @@ static int64_t stepOf(Operation *op, ArrayRef<int32_t> basis) {
   return std::abs(step);
 }
 
+/// A scan whose axis is in registers alone is a fold, which may go on in the
+/// next turn: the counter's lowest bits are the axis's highest ones then, and
+/// others are rows.
+bool Lowering::chooseBitsAlong(tile::ScanOp op, Loop &loop,
+                               SmallVectorImpl<Coords> &bits) {
+  auto type = cast<RankedTensorType>(op.getOperands().front().getType());
+  Distribution &d = distribution(type);
+  int64_t axis = op.getAxis(), extent = type.getDimSize(axis);
+  // In reverse, elements that are not there would come first.
+  if (d.threadMask[axis] != 0 ||
+      (op.getReverse() && extent != int64_t{1} << d.outBits[axis]))
+    return false;
+  SmallVector<Coords> along, rows;
+  for (const Coords &basis : d.registers)
+    (basis[axis] ? along : rows).push_back(basis);
+  size_t kept = llvm::Log2_64(machine.turn);
+  if (along.size() <= kept ||
+      !simt::hasOwnBits(simt::getLayout(type).getLayout(),
+                        static_cast<int>(axis)))
+    return false;
+  llvm::sort(along, [&](const Coords &a, const Coords &c) {
+    return a[axis] < c[axis];
+  });
+  bits.append(along.begin() + kept, along.end());
+  loop.along = bits.size();
+  llvm::append_range(bits, rows);
+  return true;
+}
+
 /// Where the bits of the counter move: not along an axis that belongs together,
 /// and not where one access covers neighbours.
-bool Lowering::chooseBits(Operation *op, Value tile,
+bool Lowering::chooseBits(Operation *op, Value tile, Loop &loop,
                           SmallVectorImpl<Coords> &bits) {
+  if (auto scan = dyn_cast<tile::ScanOp>(op))
+    if (chooseBitsAlong(scan, loop, bits))
+      return true;
   Distribution &d = distribution(tile.getType());
   int64_t axis = axisOf(op);
   auto convert = dyn_cast<simt::ConvertLayoutOp>(op);
@@ -309,11 +349,15 @@ bool Lowering::addOperands(Loop &loop, Operation *op,
 bool Lowering::planLoop(Operation *op, Loop &loop) {
   Value tile = tileOf(op);
   SmallVector<Coords> bits;
-  if (!chooseBits(op, tile, bits) || !addTile(loop, tile, bits))
+  if (!chooseBits(op, tile, loop, bits) || !addTile(loop, tile, bits))
     return false;
   loop.bits = bits.size();
+  SmallVector<Coords> ofResults(bits);
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    for (Coords &basis : ofResults)
+      basis.erase(basis.begin() + reduce.getAxis());
   for (Value result : op->getResults())
-    if (!addTile(loop, result, bits))
+    if (!isTile(result) || !addTile(loop, result, ofResults))
       return false;
   llvm::DenseSet<Operation *> seen;
   return addOperands(loop, op, seen);
@@ -430,6 +474,22 @@ LogicalResult Lowering::lowerTurn(Operation *op, const Loop &loop) {
   return success();
 }
 
+/// What a scan along whose axis the loop goes begins with, for each row of a
+/// turn: anything.
+SmallVector<Value> Lowering::initialCarry(Operation *op, const Loop &loop) {
+  SmallVector<Value> inits;
+  if (loop.along == 0)
+    return inits;
+  Type type = op->getResult(0).getType();
+  Distribution turn(simt::getLayout(type).getLayout(),
+                    loop.tiles.lookup(op->getResult(0)));
+  for (const Coords &coords : turn.coords)
+    if (coords[axisOf(op)] == 0)
+      for (Type each : op->getResultTypes())
+        inits.push_back(zero(registerType(tile::getElementType(each))));
+  return inits;
+}
+
 LogicalResult Lowering::lowerLoop(Operation *op) {
   b.setLoc(op->getLoc());
   Loop loop;
@@ -449,15 +509,27 @@ LogicalResult Lowering::lowerLoop(Operation *op) {
   }
   for (Value result : op->getResults())
     arrays[result] = makeArray(result);
-  auto now =
-      scf::ForOp::create(b, i32(0), i32(int64_t{1} << loop.bits), i32(1));
+  auto now = scf::ForOp::create(b, i32(0), i32(int64_t{1} << loop.bits), i32(1),
+                                initialCarry(op, loop));
   // By the name that it has on LLVM's branch, onto which conversions carry it.
   now->setAttr("loop_annotation", keepsLoop(b));
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(now.getBody());
+    Block &body = *now.getBody();
+    if (!body.empty())
+      body.getTerminator()->erase();
+    b.setInsertionPointToStart(&body);
     Window turn;
     turn.counter = now.getInductionVar();
+    if (loop.along > 0) {
+      Value mask = i32((int64_t{1} << loop.along) - 1);
+      Value place = arith::AndIOp::create(b, turn.counter, mask);
+      turn.isFirst =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, i32(0));
+      llvm::append_range(turn.carried, now.getRegionIterArgs());
+      if (cast<tile::ScanOp>(op).getReverse())
+        turn.counter = arith::XOrIOp::create(b, turn.counter, mask);
+    }
     turn.head = arith::ConstantOp::create(b, b.getBoolAttr(false));
     window = &turn;
     LogicalResult result = lowerTurn(op, loop);
@@ -465,6 +537,7 @@ LogicalResult Lowering::lowerLoop(Operation *op) {
     if (failed(result))
       return failure();
     turn.head->erase();
+    scf::YieldOp::create(b, turn.next);
   }
   // Only what dominates all uses may be found again.
   for (Value tile : spilled)

@@ -256,11 +256,16 @@ private:
     llvm::SmallVector<mlir::Value> sources;      ///< computed before the loop
     llvm::SmallVector<mlir::Operation *> inside; ///< computed in it, in order
     size_t bits = 0;
+    size_t along = 0; ///< of them, the lowest, along the axis of a scan
   };
   /// The state in the body of such a loop.
   struct Window {
     mlir::Value counter;
     mlir::Operation *head = nullptr; ///< what a turn computes once
+    /// Of a scan along which the loop goes: whether a row begins with this
+    /// turn, the last elements of the turn before, and those of this one.
+    mlir::Value isFirst;
+    llvm::SmallVector<mlir::Value> carried, next;
     llvm::DenseMap<mlir::Attribute, std::unique_ptr<Distribution>>
         distributions;
     llvm::DenseMap<mlir::Value, Registers> tiles;
@@ -272,8 +277,10 @@ private:
   int64_t weightOf(mlir::Operation *op);
   int64_t registersFor(mlir::Operation *op);
   bool planLoop(mlir::Operation *op, Loop &loop);
-  bool chooseBits(mlir::Operation *op, mlir::Value tile,
+  bool chooseBits(mlir::Operation *op, mlir::Value tile, Loop &loop,
                   llvm::SmallVectorImpl<Coords> &bits);
+  bool chooseBitsAlong(tile::ScanOp op, Loop &loop,
+                       llvm::SmallVectorImpl<Coords> &bits);
   bool addTile(Loop &loop, mlir::Value tile, llvm::ArrayRef<Coords> bits);
   bool addOperands(Loop &loop, mlir::Operation *op,
                    llvm::DenseSet<mlir::Operation *> &seen);
@@ -286,6 +293,8 @@ private:
                   llvm::ArrayRef<mlir::Value> values);
   Registers loadSlots(mlir::Value array, mlir::Value tile, mlir::Value first,
                       llvm::ArrayRef<uint32_t> slots);
+  llvm::SmallVector<mlir::Value> initialCarry(mlir::Operation *op,
+                                              const Loop &loop);
   llvm::LogicalResult lowerLoop(mlir::Operation *op);
   llvm::LogicalResult lowerTurn(mlir::Operation *op, const Loop &loop);
 

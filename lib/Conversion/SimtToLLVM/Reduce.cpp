@@ -47,7 +47,9 @@ Lowering::Tuple Lowering::select(Value condition, ArrayRef<Value> yes,
 
 FailureOr<SmallVector<Lowering::AxisBit>>
 Lowering::axisBits(Operation *op, Distribution &d, int64_t axis) {
-  SmallVector<AxisBit> bits(d.outBits[axis]);
+  // A loop over registers may go along the highest bits.
+  auto isAlong = [&](const Coords &basis) { return basis[axis] != 0; };
+  SmallVector<AxisBit> bits(d.outBits[axis] - llvm::count_if(d.loops, isAlong));
   bool isClean = true;
   auto collect = [&](ArrayRef<Coords> bases, AxisBit::Kind kind) {
     for (auto [bit, basis] : llvm::enumerate(bases)) {
@@ -57,8 +59,9 @@ Lowering::axisBits(Operation *op, Distribution &d, int64_t axis) {
       int64_t moved = llvm::count_if(basis, [](int32_t c) { return c != 0; });
       unsigned place = llvm::Log2_32(step);
       isClean &= moved == 1 && llvm::isPowerOf2_32(step) &&
-                 bits[place].kind == AxisBit::None;
-      bits[place] = {kind, static_cast<unsigned>(bit)};
+                 place < bits.size() && bits[place].kind == AxisBit::None;
+      if (isClean)
+        bits[place] = {kind, static_cast<unsigned>(bit)};
     }
   };
   collect(d.registers, AxisBit::Register);

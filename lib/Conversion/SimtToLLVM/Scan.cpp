@@ -68,6 +68,10 @@ struct Lowering::Scan {
   std::pair<uint32_t, uint32_t> registerAndLane(uint32_t position) const;
   std::pair<Value, Value> laneAt(uint32_t mask, uint32_t place);
   Rows fold(const Rows &values);
+  uint32_t registerMask() const;
+  uint32_t registerAtEnd(bool isFirst) const;
+  void beginWithCarried(Rows &values);
+  void carryOn(const Rows &values);
 };
 
 Lowering::Tuple Lowering::Scan::compose(const Tuple &first,
@@ -343,6 +347,43 @@ Lowering::Rows Lowering::Scan::fold(const Rows &values) {
   return out;
 }
 
+//===----------------------------------------------------------------------===//
+// In a loop along the axis
+//===----------------------------------------------------------------------===//
+
+uint32_t Lowering::Scan::registerMask() const {
+  uint32_t mask = 0;
+  for (const Segment &segment : segments)
+    mask |= segment.mask();
+  return mask;
+}
+
+/// The register of a row's first or last element, where all are registers.
+uint32_t Lowering::Scan::registerAtEnd(bool isFirst) const {
+  return isFirst == reverse ? registerMask() : 0;
+}
+
+/// A row that goes on starts with what the turn before ended with: it is one
+/// fold over all turns.
+void Lowering::Scan::beginWithCarried(Rows &values) {
+  ArrayRef<Value> left = l.window->carried;
+  for (uint32_t row : order) {
+    if (row & registerMask())
+      continue;
+    Tuple &value = values.find(row | registerAtEnd(true))->second;
+    Tuple before(left.take_front(value.size()));
+    left = left.drop_front(value.size());
+    value = l.select(l.window->isFirst, value, compose(before, value));
+  }
+}
+
+void Lowering::Scan::carryOn(const Rows &values) {
+  for (uint32_t row : order)
+    if ((row & registerMask()) == 0)
+      llvm::append_range(l.window->next,
+                         values.find(row | registerAtEnd(false))->second);
+}
+
 LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   if (failed(checkOneLayout(op)))
     return failure();
@@ -381,8 +422,12 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   // Sums of integers are the same in any order.
   bool isExact = tile::isCommutative(op.getCombine()) &&
                  isa<IntegerType>(type.getElementType());
+  if (window && window->isFirst)
+    scan.beginWithCarried(values);
   Rows out = machine.strict && hasLanes && !isExact ? scan.fold(values)
                                                     : scan.run(values);
+  if (window && window->isFirst)
+    scan.carryOn(out);
   if (failed(scan.status))
     return failure();
   for (auto [index, result] : llvm::enumerate(op.getResults()))

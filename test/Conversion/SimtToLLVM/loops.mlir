@@ -4,6 +4,7 @@
 // Loops over the registers of a thread. Which values come out is checked by test/python/simt/test_register_loops.py.
 
 #row = #simt.layout<register = [[1], [2], [4]], lane = [[8], [16], [32], [64], [128]], warp = [], dims = [256]>
+#sums = #simt.layout<register = [[1], [2]], lane = [[0], [0], [0], [4], [8]], warp = [], dims = [16]>
 #tile = #simt.layout<register = [[1, 0], [2, 0], [0, 1]], lane = [[0, 2], [0, 4], [0, 8], [4, 0], [8, 0]], warp = [], dims = [16, 16]>
 
 module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32, private_space = 5>} {
@@ -74,6 +75,30 @@ func.func @reduced(%x: !tile.ptr<f32>) attributes {tile.kernel} {
     tile.yield %c : f32
   }
   tile.store %x, %s : !tile.ptr<f32>, f32
+  return
+}
+
+// Rows of a reduction are turns, too: two rows of two registers each, four steps between lanes.
+// CHECK-LABEL: func.func @rows(
+// CHECK:         scf.for
+// CHECK:         scf.for
+// CHECK-COUNT-6:   simt.shuffle_xor
+// CHECK-NOT:       simt.shuffle_xor
+// CHECK:         } {loop_annotation
+func.func @rows(%x: !tile.ptr<i32>) attributes {tile.kernel} {
+  %c16 = arith.constant dense<16> : tensor<16x16xi32, #tile>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<16x16x!tile.ptr<i32>, #tile>
+  %px = tile.addptr %xs, %c16 : tensor<16x16x!tile.ptr<i32>, #tile>, tensor<16x16xi32, #tile>
+  %v = tile.load %px : tensor<16x16x!tile.ptr<i32>, #tile> -> tensor<16x16xi32, #tile>
+  %s = tile.reduce (%v), 1 : (tensor<16x16xi32, #tile>) -> tensor<16xi32, #sums> {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.addi %a, %b : i32
+    tile.yield %c : i32
+  }
+  %c4 = arith.constant dense<4> : tensor<16xi32, #sums>
+  %ys = tile.splat %x : !tile.ptr<i32> -> tensor<16x!tile.ptr<i32>, #sums>
+  %py = tile.addptr %ys, %c4 : tensor<16x!tile.ptr<i32>, #sums>, tensor<16xi32, #sums>
+  tile.store %py, %s : tensor<16x!tile.ptr<i32>, #sums>, tensor<16xi32, #sums>
   return
 }
 

@@ -17,7 +17,7 @@ from test_threads import COMPOSE, fold
 # Those of prints, assertions and widths have nothing to do with loops.
 MODULES = {
     test_threads: "masks strict_scan_is_the_left_fold swizzle gather_and_count shape_ops control_flow",
-    test_passes: "scan shapes recurrence atomic_results",
+    test_passes: "reduce_matrix scan shapes recurrence atomic_results",
     test_rounds: "through_little_memory random_ranges",
 }
 for module, names in MODULES.items():
@@ -38,6 +38,7 @@ def test_random_layouts(seed):
     test_threads.test_shared_memory(seed, element)
     test_threads.test_conversion_within_warps(seed, ["i8", "i16", "i32", "i64", "f32"][seed % 5])
     test_threads.test_scan(seed, False, seed % 2 == 1)
+    test_threads.test_reduce(seed, seed % 3 == 1)
 
 
 def loops_of(program):
@@ -84,3 +85,28 @@ def test_short_kernels_have_no_loops(monkeypatch):
         place = program.store(program.load(x, "i32"), x.shape, "i32")
         np.testing.assert_array_equal(program.run(passes=PASSES)[place], x)
         assert (loops_of(program) > 0) == has_loops
+
+
+@pytest.mark.parametrize("turn", [1, 4])
+@pytest.mark.parametrize("extent", [64, 41])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan_goes_on_in_the_next_turn(reverse, extent, turn, monkeypatch):
+    """An axis that each lane has in registers, two rows in it; beyond its extent a reverse scan must not begin."""
+    monkeypatch.setattr(programs, "TO_THREADS", f"--tz-simt-to-llvm=limit=0 fewest=2 turn={turn}")
+    rows = [[1 << bit, 0] for bit in range(6)]
+    layout = programs.Layout([[0, 1 << bit] for bit in range(6)] + [rows[5]], [*rows[:3]], [*rows[3:5]], [6, 6])
+    xs = [integers((64, extent)), integers((64, extent), 0, 2)]
+    program = Program()
+    tile = program.tensor((64, extent), "i32", layout)
+    values = [program.load(x, "i32", layout) for x in xs]
+    how = "reverse " if reverse else ""
+    results = program.emit(
+        f"tile.scan ({values[0]}, {values[1]}), 1 {how}: ({tile}, {tile}) -> ({tile}, {tile}) {{\n{COMPOSE}\n}}", 2
+    )
+    places = [program.store(value, (64, extent), "i32", layout) for value in results]
+    arrays = program.run()
+    for place, wanted in zip(places, fold(xs, 1, reverse), strict=True):
+        np.testing.assert_array_equal(arrays[place], wanted)
+    # In a turn of four elements of both rows, no more than that is combined.
+    if not reverse or extent == 64:
+        assert program.lowered.count("arith.muli") < 40
