@@ -466,6 +466,7 @@ double Assignment::anchorCost(Operation *op, const LinearLayout &layout,
     LinearLayout own = accumulatorLayouts(unit, type.getShape(), block).front();
     return conversionCost(type, layout, own) +
            conversionCost(type, own, layout);
+  }
   if (auto sort = dyn_cast<tile::SortOp>(op)) {
     int along = sort.getAxis();
     LinearLayout own = isSortable(layout, along)

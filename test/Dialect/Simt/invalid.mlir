@@ -468,3 +468,144 @@ func.func @thread_atomic_cas_c1(%p: !llvm.ptr<1>, %v: i128) {
 func.func @layout_surjective(%x: tensor<32xf32, #simt.layout<register = [], lane = [], warp = [[1], [2], [2], [8], [16]], dims = [32]>>) {
   return
 }
+
+// -----
+
+func.func @alloc_c1_alignment() {
+  // expected-error @below {{'simt.alloc' op alignment must be a power of two from 16 to 1024, got 48}}
+  %b = simt.alloc 64 {alignment = 48 : i64}
+  return
+}
+
+// -----
+
+func.func @mma_c1(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @below {{'simt.mma' op needs factors of [batch,] M x K and K x N for an accumulator of M x N, got 'tensor<16x16xf16>', 'tensor<32x8xf16>' and 'tensor<16x8xf32>'}}
+  %d = simt.mma %a, %b, %c by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<16x16xf16>, tensor<32x8xf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_c2(%a: tensor<16x16xbf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @below {{'simt.mma' op needs the element types of #simt.instruction<family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'tensor<16x16xbf16>'}}
+  %d = simt.mma %a, %b, %c by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<16x16xbf16>, tensor<16x8xf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_c3(%a: tensor<8x16xf16>, %b: tensor<16x8xf16>, %c: tensor<8x8xf32>) {
+  // expected-error @below {{'simt.mma' op needs at least one instruction along M and N and a multiple of its k, got 'tensor<8x16xf16>' and 'tensor<16x8xf16>'}}
+  %d = simt.mma %a, %b, %c by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<8x16xf16>, tensor<16x8xf16> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [], dims = [16, 8]>
+
+func.func @mma_c4(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32, #l>) {
+  // expected-error @below {{'simt.mma' op needs layouts that repeat those of #simt.instruction}}
+  %d = simt.mma %a, %b, %c by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf32, #l>
+  return
+}
+
+// -----
+
+func.func @mma_c5(%a: tensor<64x16xf16>, %b: tensor<16x8xf16>, %c: tensor<64x8xf32>) {
+  // expected-error @below {{'simt.mma' op needs matrices with rows and columns of 32 bytes at least in shared memory, got 'tensor<64x16xf16>' and 'tensor<16x8xf16>'}}
+  %d = simt.mma %a, %b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<64x16xf16>, tensor<16x8xf16> -> tensor<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @instruction_types(%a: i32) {
+  // expected-error @below {{a matrix instruction multiplies floats into f32 or i8 into i32, got 'f16', 'i8' and 'f32'}}
+  %d = simt.thread_mma %a, %a, %a by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = i8, acc = f32> : i32, i32 -> i32
+  return
+}
+
+// -----
+
+func.func @instruction_shape(%a: i32) {
+  // expected-error @below {{'mfma' has no instruction of 16 x 8 x 16 for 'f16' and 'f16'}}
+  %d = simt.thread_mma %a, %a, %a by <family = mfma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : i32, i32 -> i32
+  return
+}
+
+// -----
+
+func.func @thread_mma_c1(%a: vector<4xi32>, %b: i32) {
+  // expected-error @below {{'simt.thread_mma' op needs integers with what a lane holds for #simt.instruction<family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'vector<4xi32>', 'i32' and 'vector<4xi32>'}}
+  %d = simt.thread_mma %a, %b, %a by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> : vector<4xi32>, i32 -> vector<4xi32>
+  return
+}
+
+// -----
+
+#acc = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#plain = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0]], dims = [64, 16]>
+#turned = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], dims = [16, 8]>
+
+func.func @local_mma_c2(%c: tensor<64x8xf32, #acc>) {
+  %a = simt.alloc 2048
+  // expected-error @below {{'simt.local_mma' op needs factors that lie as the matrix unit reads them, got #simt.layout<offset = }}
+  %d = simt.local_mma %a[] #plain, %a[] #turned, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : tensor<64x8xf32, #acc>
+  return
+}
+
+// -----
+
+#l = #simt.layout<register = [[1, 0], [2, 0]], lane = [[0, 1], [0, 2], [0, 4], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#a = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8], [8, 0], [16, 0], [32, 0]], dims = [64, 16]>
+#b = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [8, 4]], dims = [16, 8]>
+
+func.func @local_mma_c3(%c: tensor<64x8xf32, #l>) {
+  %m = simt.alloc 2048
+  // expected-error @below {{'simt.local_mma' op needs a layout that repeats that of #simt.instruction<family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'tensor<64x8xf32}}
+  %d = simt.local_mma %m[] #a, %m[] #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : tensor<64x8xf32, #l>
+  return
+}
+
+// -----
+
+func.func @thread_group_mma_c1(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
+  // expected-error @below {{'simt.thread_group_mma' op needs as many places and results as accumulators, and steps in pairs}}
+  %c = simt.thread_group_mma %p, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
+    {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0, 32>, rhsSteps = array<i32: 0>,
+     lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
+     lhsLeading = 16 : i32, rhsLeading = 16 : i32} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @thread_group_mma_c2(%p: !llvm.ptr<3>, %a: vector<2xi32>) {
+  // expected-error @below {{'simt.thread_group_mma' op needs integers with what a lane holds for #simt.instruction<family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'vector<2xi32>'}}
+  %c = simt.thread_group_mma %p, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
+    {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0>, rhsSteps = array<i32: 0>,
+     lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
+     lhsLeading = 16 : i32, rhsLeading = 16 : i32} : !llvm.ptr<3>, vector<2xi32> -> vector<2xi32>
+  return
+}
+
+// -----
+
+func.func @thread_copy_c1(%p: !llvm.ptr<3>, %q: !llvm.ptr<1>) {
+  // expected-error @below {{'simt.thread_copy' op copies 4, 8 or 16 bytes, got 2}}
+  simt.thread_copy %p, %q 2 : !llvm.ptr<3>, !llvm.ptr<1>
+  return
+}
+
+// -----
+
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [1, 0]], dims = [2, 4]>
+
+func.func @local_copy_c2(%p: tensor<4x4x!tile.ptr<f16>>, %c: i1) {
+  %b = simt.alloc 32
+  // expected-error @below {{'simt.local_copy' op needs a swizzle that has an offset for each element of the padded tile}}
+  simt.local_copy %p if %c to %b[] #swizzle : tensor<4x4x!tile.ptr<f16>>
+  return
+}

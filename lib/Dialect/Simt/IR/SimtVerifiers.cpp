@@ -157,6 +157,13 @@ LogicalResult MmaOp::verify() {
     return emitOpError("needs at least one instruction along M and N and a "
                        "multiple of its k, got ")
            << lhs << " and " << rhs << " for " << unit;
+  int64_t row = elementBytes(lhs.getElementType());
+  row *= std::min({int64_t{padded[rank - 2]}, int64_t{padded[rank - 1]},
+                   lhs.getShape()[rank - 1]});
+  if (readsSharedMemory(unit) && (rank != 2 || row < 32)) // mma_c5
+    return emitOpError("needs matrices with rows and columns of 32 bytes at "
+                       "least in shared memory, got ")
+           << lhs << " and " << rhs;
   LayoutAttr layout = getLayout(acc);
   auto isFactor = [&](RankedTensorType type, layout::MatrixRole role) {
     LayoutAttr own = getLayout(type);

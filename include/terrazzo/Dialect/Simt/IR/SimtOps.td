@@ -78,7 +78,8 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (C2) element types are those of the instruction, f32 for `tf32`;
     * (C3) M and N, padded to powers of two, are no smaller than the instruction, and K is a multiple of its k;
     * (C4) where tiles have layouts, that of `acc` repeats the instruction's, and those of the factors follow from it, unless
-      the instruction reads them from shared memory.
+      the instruction reads them from shared memory;
+    * (C5) factors that it reads from there have rank 2, and rows and columns of at least 32 bytes.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
                        UnitAttr:$isUnsigned);

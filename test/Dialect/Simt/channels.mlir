@@ -1,0 +1,81 @@
+// RUN: tz-opt %s --split-input-file --pass-pipeline='builtin.module(tz-choose-matrix-units,tz-tile-to-simt,tz-simt-channels,canonicalize,cse)' | FileCheck %s
+// RUN: tz-opt %s --split-input-file --pass-pipeline='builtin.module(tz-choose-matrix-units,tz-tile-to-simt,tz-simt-channels,canonicalize,cse,tz-simt-decompose,tz-fit-shared,tz-allocate-shared,tz-insert-barriers,tz-check-barriers)' -o /dev/null
+
+// The right factor is loaded in the loop: three slots, two copies before the loop, one in it that fills the slot before the one that
+// is read. The left factor does not change: it is stored in front.
+// CHECK-LABEL: func.func @ring
+// CHECK: %[[RING:.*]] = simt.alloc 6144 {alignment = 512 : i64, ring}
+// CHECK: simt.local_copy {{.*}} to %[[RING]][%c0_i32]
+// CHECK: simt.copy_commit
+// CHECK: simt.local_copy {{.*}} to %[[RING]][%c1024_i32]
+// CHECK: simt.copy_commit
+// CHECK: simt.local_store
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[SLOT:.*]] = %c0_i32)
+// CHECK-NEXT: simt.copy_wait 1
+// CHECK-NEXT: simt.barrier units
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[SLOT]], %c0_i32
+// CHECK: %[[BEFORE:.*]] = arith.select %[[FIRST]], %c2_i32
+// CHECK: %[[FILLED:.*]] = arith.muli %[[BEFORE]], %c1024_i32
+// CHECK: simt.local_copy {{.*}} to %[[RING]][%[[FILLED]]]
+// CHECK-NEXT: simt.copy_commit
+// CHECK: %[[READ:.*]] = arith.muli %[[SLOT]], %c1024_i32
+// CHECK: simt.local_mma %{{.*}}[] #{{.*}}, %[[RING]][%[[READ]]]
+// CHECK-NOT: tile.load
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
+  func.func @ring(%b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %o: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+    %a = arith.constant dense<2.0> : tensor<64x32xf16>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %k = arith.constant 1024 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %row = tile.arange 0 to 32 : tensor<32xi32>
+    %width = arith.constant dense<32> : tensor<32x1xi32>
+    %rows = tile.expand_dims %row, 1 : tensor<32xi32> -> tensor<32x1xi32>
+    %columns = tile.expand_dims %row, 0 : tensor<32xi32> -> tensor<1x32xi32>
+    %start = arith.muli %rows, %width : tensor<32x1xi32>
+    %across = tile.broadcast %start : tensor<32x1xi32> -> tensor<32x32xi32>
+    %along = tile.broadcast %columns : tensor<1x32xi32> -> tensor<32x32xi32>
+    %place = arith.addi %across, %along : tensor<32x32xi32>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+      %skip = arith.muli %i, %k : i32
+      %base = tile.addptr %b, %skip : !tile.ptr<f16>, i32
+      %bases = tile.splat %base : !tile.ptr<f16> -> tensor<32x32x!tile.ptr<f16>>
+      %p = tile.addptr %bases, %place : tensor<32x32x!tile.ptr<f16>>, tensor<32x32xi32>
+      %x = tile.load %p : tensor<32x32x!tile.ptr<f16>> -> tensor<32x32xf16>
+      %d = tile.dot %a, %x, %acc : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+      scf.yield %d : tensor<64x32xf32>
+    }
+    %out = tile.splat %o : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+    tile.store %out, %sum : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xf32>
+    return
+  }
+}
+
+// -----
+
+// Nothing runs ahead of what a kernel writes itself.
+// CHECK-LABEL: func.func @written
+// CHECK-NOT: simt.local_copy
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
+  func.func @written(%b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %o: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+    %a = arith.constant dense<2.0> : tensor<64x32xf16>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %one = arith.constant dense<1.0> : tensor<32x32xf16>
+    %row = tile.arange 0 to 32 : tensor<32xi32>
+    %columns = tile.expand_dims %row, 0 : tensor<32xi32> -> tensor<1x32xi32>
+    %place = tile.broadcast %columns : tensor<1x32xi32> -> tensor<32x32xi32>
+    %bases = tile.splat %b : !tile.ptr<f16> -> tensor<32x32x!tile.ptr<f16>>
+    %p = tile.addptr %bases, %place : tensor<32x32x!tile.ptr<f16>>, tensor<32x32xi32>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+      %x = tile.load %p : tensor<32x32x!tile.ptr<f16>> -> tensor<32x32xf16>
+      %d = tile.dot %a, %x, %acc : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+      tile.store %p, %one : tensor<32x32x!tile.ptr<f16>>, tensor<32x32xf16>
+      scf.yield %d : tensor<64x32xf32>
+    }
+    %out = tile.splat %o : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+    tile.store %out, %sum : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xf32>
+    return
+  }
+}
