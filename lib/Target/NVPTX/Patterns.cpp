@@ -14,8 +14,14 @@
 #include "terrazzo/Target/NVPTX/Target.h"
 #include "terrazzo/Target/Target.h"
 
+#include "Words.h"
+
 using namespace mlir;
 using namespace terrazzo;
+using nvptx::fromWords;
+using nvptx::splitIntoWords;
+using nvptx::Words;
+using nvptx::wordsOf;
 
 namespace terrazzo {
 #define GEN_PASS_DEF_SIMTTONVVM
@@ -26,66 +32,8 @@ namespace terrazzo {
 // Inline PTX
 //===----------------------------------------------------------------------===//
 
-/// How a value travels through registers.
-namespace {
-struct Words {
-  unsigned count;
-  /// Bits of one: 16, 32 or 64.
-  unsigned bits;
-};
-} // namespace
-
-/// The fewest words for a value of up to 16 bytes. A byte travels in 16 bits.
-static Words wordsOf(Type type) {
-  int64_t bytes = device::sizeInBytes(type);
-  if (bytes <= 2)
-    return {1, 16};
-  unsigned element = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
-  unsigned bits = element == 64 ? 64 : 32;
-  return {static_cast<unsigned>(8 * bytes / bits), bits};
-}
-
 static const char *constraintOf(unsigned bits) {
   return bits == 16 ? "h" : bits == 32 ? "r" : "l";
-}
-
-/// The registers that hold `value`.
-static SmallVector<Value> splitIntoWords(OpBuilder &builder, Location loc,
-                                         Value value) {
-  Words words = wordsOf(value.getType());
-  IntegerType word = builder.getIntegerType(words.bits);
-  if (device::sizeInBytes(value.getType()) == 1) {
-    value =
-        builder.createOrFold<LLVM::BitcastOp>(loc, builder.getI8Type(), value);
-    return {LLVM::ZExtOp::create(builder, loc, word, value)};
-  }
-  if (words.count == 1)
-    return {builder.createOrFold<LLVM::BitcastOp>(loc, word, value)};
-  value = builder.createOrFold<LLVM::BitcastOp>(
-      loc, VectorType::get(words.count, word), value);
-  SmallVector<Value> result;
-  for (unsigned i = 0; i < words.count; ++i)
-    result.push_back(LLVM::ExtractElementOp::create(
-        builder, loc, value,
-        LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i))));
-  return result;
-}
-
-/// The value of `type` in the registers `words`.
-static Value fromWords(OpBuilder &builder, Location loc, ArrayRef<Value> words,
-                       Type type) {
-  Value value = words.front();
-  if (device::sizeInBytes(type) == 1)
-    value = LLVM::TruncOp::create(builder, loc, builder.getI8Type(), value);
-  if (words.size() > 1) {
-    auto vector = VectorType::get(words.size(), value.getType());
-    value = LLVM::PoisonOp::create(builder, loc, vector);
-    for (auto [i, word] : llvm::enumerate(words))
-      value = LLVM::InsertElementOp::create(
-          builder, loc, value, word,
-          LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i)));
-  }
-  return builder.createOrFold<LLVM::BitcastOp>(loc, type, value);
 }
 
 static llvm::StringRef spaceOf(Value pointer) {
@@ -598,216 +546,6 @@ struct LowerShuffleIndex : OpRewritePattern<simt::ShuffleIndexOp> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Matrix units
-//===----------------------------------------------------------------------===//
-
-/// What PTX calls an operand's type.
-static llvm::StringRef mmaType(Type type, bool isUnsigned) {
-  if (type.isF16())
-    return "f16";
-  if (type.isBF16())
-    return "bf16";
-  if (type.isTF32())
-    return "tf32";
-  if (isa<Float8E4M3FNType>(type))
-    return "e4m3";
-  if (isa<Float8E5M2Type>(type))
-    return "e5m2";
-  if (type.isInteger(8))
-    return isUnsigned ? "u8" : "s8";
-  return type.isF32() ? "f32" : "s32";
-}
-
-namespace {
-
-/// mma.sync. All of its operands are words; those of a float accumulator are in
-/// float registers.
-struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
-  LowerMma(MLIRContext *context, tile::MatrixUnit unit)
-      : OpRewritePattern(context), unit(unit) {}
-  tile::MatrixUnit unit;
-
-  LogicalResult matchAndRewrite(simt::ThreadMmaOp op,
-                                PatternRewriter &rewriter) const override {
-    simt::InstructionAttr instruction = op.getInstruction();
-    if (!simt::hasInstruction(unit, instruction))
-      return op.emitOpError("is no instruction of the matrix unit '")
-             << tile::stringifyMatrixUnit(unit) << "'";
-    Location loc = op.getLoc();
-    bool isFloat = instruction.getAcc().isF32();
-    std::string text, constraints;
-    SmallVector<Value> operands;
-    unsigned count = 0;
-    auto list = [&](size_t size) {
-      std::string names = "{";
-      for (size_t i = 0; i < size; ++i)
-        names += (i ? ", $" : "$") + std::to_string(count++);
-      return names + "}";
-    };
-    Type accType =
-        isFloat ? Type(rewriter.getF32Type()) : rewriter.getI32Type();
-    SmallVector<Value> acc = splitIntoWords(rewriter, loc, op.getAcc());
-    std::string result = list(acc.size());
-    for (size_t i = 0; i < acc.size(); ++i)
-      constraints += i ? isFloat ? ",=f" : ",=r" : isFloat ? "=f" : "=r";
-    auto factor = [&](Value value) {
-      SmallVector<Value> words = splitIntoWords(rewriter, loc, value);
-      operands.append(words);
-      for (size_t i = 0; i < words.size(); ++i)
-        constraints += ",r";
-      return list(words.size());
-    };
-    std::string lhs = factor(op.getLhs()), rhs = factor(op.getRhs());
-    std::string sum = list(acc.size());
-    for (Value word : acc) {
-      operands.push_back(
-          rewriter.createOrFold<LLVM::BitcastOp>(loc, accType, word));
-      constraints += isFloat ? ",f" : ",r";
-    }
-    auto type = [&](Type each) {
-      return "." + mmaType(each, op.getIsUnsigned()).str();
-    };
-    text = "mma.sync.aligned.m" + std::to_string(instruction.getM()) + "n" +
-           std::to_string(instruction.getN()) + "k" +
-           std::to_string(instruction.getK()) + ".row.col" +
-           type(instruction.getAcc()) + type(instruction.getLhs()) +
-           type(instruction.getRhs()) + type(instruction.getAcc()) + " " +
-           result + ", " + lhs + ", " + rhs + ", " + sum + ";";
-    auto results = LLVM::LLVMStructType::getLiteral(
-        rewriter.getContext(), SmallVector<Type>(acc.size(), accType));
-    // It waits for all lanes, so it has to stay where they are together.
-    Value parts = LLVM::InlineAsmOp::create(
-                      rewriter, loc, TypeRange(results), operands, text,
-                      constraints, /*has_side_effects=*/true,
-                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                      LLVM::AsmDialectAttr(), ArrayAttr())
-                      .getResult(0);
-    SmallVector<Value> words;
-    for (size_t i = 0; i < acc.size(); ++i)
-      words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
-          loc, rewriter.getI32Type(),
-          LLVM::ExtractValueOp::create(rewriter, loc, parts,
-                                       static_cast<int64_t>(i))));
-    rewriter.replaceOp(op, fromWords(rewriter, loc, words, op.getType()));
-    return success();
-  }
-};
-
-/// wgmma. Everything from the first instruction to the wait is one piece of
-/// PTX: accumulators stay in their registers while products are in flight.
-struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
-  LowerGroupMma(MLIRContext *context, tile::MatrixUnit unit)
-      : OpRewritePattern(context), unit(unit) {}
-  tile::MatrixUnit unit;
-
-  /// PTX ISA, "Matrix Descriptor Format": bits 0-13 the address, 16-29 and
-  /// 32-45 the leading and the stride offset, all in units of 16 bytes, 62-63
-  /// the swizzle (1: 128 bytes, 2: 64, 3: 32).
-  static Value descriptor(OpBuilder &b, Location loc, Value pointer,
-                          int64_t swizzle, int64_t stride, int64_t leading) {
-    Type i64 = b.getI64Type();
-    auto constant = [&](uint64_t value) -> Value {
-      return LLVM::ConstantOp::create(
-          b, loc, b.getI64IntegerAttr(static_cast<int64_t>(value)));
-    };
-    uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
-    uint64_t rest = mode << 62 | static_cast<uint64_t>(stride / 16) << 32 |
-                    static_cast<uint64_t>(leading / 16) << 16;
-    Value address = LLVM::PtrToIntOp::create(b, loc, b.getI32Type(), pointer);
-    address = LLVM::ZExtOp::create(b, loc, i64, address);
-    address = LLVM::LShrOp::create(b, loc, address, constant(4));
-    return LLVM::OrOp::create(b, loc, address, constant(rest));
-  }
-
-  LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
-                                PatternRewriter &rewriter) const override {
-    simt::InstructionAttr instruction = op.getInstruction();
-    if (!simt::hasInstruction(unit, instruction))
-      return op.emitOpError("is no instruction of the matrix unit '")
-             << tile::stringifyMatrixUnit(unit) << "'";
-    Location loc = op.getLoc();
-    Type f32 = rewriter.getF32Type();
-    SmallVector<Value> accs;
-    for (Value acc : op.getAccs())
-      for (Value word : splitIntoWords(rewriter, loc, acc))
-        accs.push_back(rewriter.createOrFold<LLVM::BitcastOp>(loc, f32, word));
-    size_t each = accs.size() / op.getAccs().size();
-    // Without `across` the leading offset means nothing; 1 is what is given.
-    auto leading = [](bool isAcross, int64_t bytes) {
-      return isAcross ? bytes : 16;
-    };
-    SmallVector<Value> operands = {
-        descriptor(rewriter, loc, op.getLhs(), op.getLhsSwizzle(),
-                   op.getLhsStride(),
-                   leading(op.getLhsAcross(), op.getLhsLeading())),
-        descriptor(rewriter, loc, op.getRhs(), op.getRhsSwizzle(),
-                   op.getRhsStride(),
-                   leading(op.getRhsAcross(), op.getRhsLeading()))};
-    operands.append(accs);
-    std::string constraints;
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "=f,";
-    constraints += "l,l";
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "," + std::to_string(i);
-    auto name = [&](size_t number) { return "$" + std::to_string(number); };
-    std::string lhs = name(accs.size()), rhs = name(accs.size() + 1);
-    std::string kind = "wgmma.mma_async.sync.aligned.m64n" +
-                       std::to_string(instruction.getN()) + "k" +
-                       std::to_string(instruction.getK()) + "." +
-                       mmaType(instruction.getAcc(), false).str() + "." +
-                       mmaType(instruction.getLhs(), false).str() + "." +
-                       mmaType(instruction.getRhs(), false).str() + " ";
-    std::string flags = std::string(", p, 1, 1, ") +
-                        (op.getLhsAcross() ? "1" : "0") + ", " +
-                        (op.getRhsAcross() ? "1" : "0") + ";\n";
-    std::string text = "{\n.reg .pred p;\n.reg .b64 a, b;\n"
-                       "setp.eq.b64 p, " +
-                       lhs + ", " + lhs +
-                       ";\n"
-                       "wgmma.fence.sync.aligned;\n";
-    auto shifted = [&](const char *to, const std::string &from, int64_t bytes) {
-      text += std::string("add.s64 ") + to + ", " + from + ", " +
-              std::to_string(bytes / 16) + ";\n";
-    };
-    for (auto [lhsStep, rhsStep] :
-         llvm::zip(op.getLhsSteps(), op.getRhsSteps()))
-      for (size_t i = 0; i < op.getAccs().size(); ++i) {
-        shifted("a", lhs, op.getLhsPlaces()[i] + lhsStep);
-        shifted("b", rhs, op.getRhsPlaces()[i] + rhsStep);
-        std::string registers;
-        for (size_t r = 0; r < each; ++r)
-          registers += (r ? ", " : "") + name(i * each + r);
-        text += kind + "{" + registers + "}, a, b" + flags;
-      }
-    text += "wgmma.commit_group.sync.aligned;\n"
-            "wgmma.wait_group.sync.aligned 0;\n}";
-    auto results = LLVM::LLVMStructType::getLiteral(
-        rewriter.getContext(), SmallVector<Type>(accs.size(), f32));
-    Value parts = LLVM::InlineAsmOp::create(
-                      rewriter, loc, TypeRange(results), operands, text,
-                      constraints + ",~{memory}", /*has_side_effects=*/true,
-                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                      LLVM::AsmDialectAttr(), ArrayAttr())
-                      .getResult(0);
-    SmallVector<Value> now;
-    for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
-      SmallVector<Value> words;
-      for (size_t r = 0; r < each; ++r)
-        words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
-            loc, rewriter.getI32Type(),
-            LLVM::ExtractValueOp::create(rewriter, loc, parts,
-                                         static_cast<int64_t>(i * each + r))));
-      now.push_back(fromWords(rewriter, loc, words, type));
-    }
-    rewriter.replaceOp(op, now);
-    return success();
-  }
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -832,8 +570,8 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
              LowerAxis<tile::NumProgramsOp, NVVM::GridDimXOp, NVVM::GridDimYOp,
                        NVVM::GridDimZOp>>(&getContext());
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
-    patterns.add<LowerMma, LowerGroupMma>(
-        &getContext(), tile::TargetAttr::of(module).getMatrix());
+    nvptx::populateMatrixPatterns(patterns,
+                                  tile::TargetAttr::of(module).getMatrix());
     device::populateApproximatePatterns(
         patterns,
         {"ex2.approx.ftz.f32", "lg2.approx.ftz.f32", "rsqrt.approx.ftz.f32",
