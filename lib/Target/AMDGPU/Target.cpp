@@ -63,8 +63,7 @@ public:
         &context, getName(), chip->name, chip->warpSize, /*max_threads=*/1024,
         /*shared_bytes=*/chip->sharedKiB * 1024, chip->registers,
         /*vector_bytes=*/16, /*capability=*/0, /*ptx_version=*/0,
-        /*private_space=*/5, units,
-        chip->matrix);
+        /*private_space=*/5, units, chip->matrix);
   }
 
   void registerDialects(DialectRegistry &registry) const override {

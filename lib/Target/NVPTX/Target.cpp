@@ -64,8 +64,7 @@ public:
         &context, getName(), chip->name, /*warp_size=*/32, /*max_threads=*/1024,
         /*shared_bytes=*/chip->sharedKiB * 1024, /*registers=*/255,
         /*vector_bytes=*/16, chip->capability, chip->ptxVersion,
-        /*private_space=*/0, kUnits,
-        chip->matrix);
+        /*private_space=*/0, kUnits, chip->matrix);
   }
 
   void registerDialects(DialectRegistry &registry) const override {

@@ -392,6 +392,8 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(tile::kKernelAttr))
         continue;
+      if (failed(simt::checkLayouts(kernel, simt::blockShape(module))))
+        return signalPassFailure();
       DenseSet<Value> written;
       bool writesUnknown = false;
       kernel.walk([&](Operation *op) {

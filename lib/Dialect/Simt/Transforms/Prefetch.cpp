@@ -298,9 +298,13 @@ namespace {
 
 class SimtPrefetchPass : public impl::SimtPrefetchBase<SimtPrefetchPass> {
   void runOnOperation() override {
+    simt::BlockShape block = simt::blockShape(getOperation());
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr(tile::kKernelAttr))
+      if (kernel->hasAttr(tile::kKernelAttr)) {
+        if (failed(simt::checkLayouts(kernel, block)))
+          return signalPassFailure();
         simt::Prefetcher(kernel).run();
+      }
   }
 };
 

@@ -75,8 +75,8 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int32_t warpSize, int32_t maxThreads,
                                  int32_t sharedBytes, int32_t registers,
                                  int32_t vectorBytes, int32_t capability,
-                                 int32_t ptxVersion, int32_t privateSpace, Units units,
-                                 MatrixUnit matrix) {
+                                 int32_t ptxVersion, int32_t privateSpace,
+                                 Units units, MatrixUnit matrix) {
   for (auto [fact, value] :
        {std::pair("warp_size", warpSize), std::pair("max_threads", maxThreads),
         std::pair("shared_bytes", sharedBytes),

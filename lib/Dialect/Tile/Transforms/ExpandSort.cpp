@@ -164,8 +164,7 @@ bool staysWhole(tile::SortOp op, ModuleOp module) {
   // Elements of a row in each lane.
   constexpr int64_t kMostInLane = 16;
   auto target = tile::TargetAttr::of(module);
-  int64_t warpSize =
-      target && target.getWarpSize() ? target.getWarpSize() : 32;
+  int64_t warpSize = target && target.getWarpSize() ? target.getWarpSize() : 32;
   auto warps = module->getAttrOfType<IntegerAttr>(tile::kNumWarpsAttr);
   int64_t numWarps = warps ? warps.getInt() : 4;
   int64_t rows = 1, levels = 0;
