@@ -150,6 +150,7 @@ def test_errors_belong_to_their_thread():
 
 def test_interrupt_handler_can_be_installed_again():
     """It must not take itself for the handler before it, which it passes the signal on to: Python's."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # A job in the background starts with none.
     runtime.install_interrupt_handler()
     runtime.install_interrupt_handler()
     with pytest.raises(KeyboardInterrupt):

@@ -251,8 +251,9 @@ LogicalResult ThreadGroupMmaOp::verify() {
   for (auto [acc, result] : llvm::zip(getAccs(), getResults()))
     if (!readsSharedMemory(unit) || acc.getType() != result.getType() ||
         wordBits(acc.getType()) != // thread_group_mma_c2
-            32 * instructionLayout(unit, layout::MatrixRole::Accumulator)
-                     .inSize(kRegister))
+            int64_t{32} *
+                instructionLayout(unit, layout::MatrixRole::Accumulator)
+                    .inSize(kRegister))
       return emitOpError("needs integers with what a lane holds for ")
              << unit << ", got " << acc.getType();
   return success();

@@ -81,6 +81,14 @@ private:
   /// Starts the copies of one iteration, whose counter and carried values the
   /// mapping names, and gives the carried values of the next.
   SmallVector<Value> copy(IRMapping &mapping, Value active, Value offset);
+  /// Starts the copies of the first `distance` iterations; the loop's carried
+  /// values run ahead by as many from then on.
+  void copyFirst(int64_t distance);
+  /// Has the loop carry the number of the slot that its products read.
+  Value addSlot();
+  /// Waits for the copies of this iteration, and starts those `distance` ahead.
+  void copyAhead(Value slot, int64_t distance);
+  void replaceProduct(MmaOp mma, Value slot);
   /// Whether there are more than `steps` steps from `from` to the loop's end.
   Value hasMore(Value from, int64_t steps);
   bool isOutside(Value value) { return loop.isDefinedOutsideOfLoop(value); }
@@ -271,13 +279,7 @@ SmallVector<Value> Loop::copy(IRMapping &mapping, Value active, Value offset) {
   return next;
 }
 
-void Loop::rewrite(int64_t slots) {
-  int64_t distance = slots - 1;
-  Type i32 = IntegerType::get(loop.getContext(), 32);
-  builder.emplace(loop.getLoc(), loop);
-  for (Channel &channel : channels)
-    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots);
-  // In front of the loop.
+void Loop::copyFirst(int64_t distance) {
   Value runs =
       arith::CmpIOp::create(b(), arith::CmpIPredicate::slt,
                             loop.getLowerBound(), loop.getUpperBound());
@@ -294,14 +296,15 @@ void Loop::rewrite(int64_t slots) {
     mapping.map(loop.getInductionVar(), counter);
     for (auto [number, value] : llvm::zip(carried, state))
       mapping.map(loop.getRegionIterArg(number), value);
-    state = copy(mapping, active, constant(step, i32));
+    state = copy(mapping, active, constant(step, b().getI32Type()));
     counter = arith::AddIOp::create(b(), counter, loop.getStep());
   }
   for (auto [number, value] : llvm::zip(carried, state))
     loop.getInitArgsMutable()[number].set(value);
+}
 
-  // The loop, with the slot that its products read.
-  Value first = constant(0, i32);
+Value Loop::addSlot() {
+  Value first = constant(0, b().getI32Type());
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   auto now = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
@@ -311,8 +314,12 @@ void Loop::rewrite(int64_t slots) {
       }));
   loop = now;
   body = loop.getBody();
+  return loop.getRegionIterArgs().back();
+}
+
+void Loop::copyAhead(Value slot, int64_t distance) {
+  Type i32 = b().getI32Type();
   auto yield = cast<scf::YieldOp>(body->getTerminator());
-  Value slot = loop.getRegionIterArgs().back();
   b().setInsertionPointToStart(body);
   CopyWaitOp::create(b(),
                      b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
@@ -339,38 +346,50 @@ void Loop::rewrite(int64_t slots) {
                     arith::SelectOp::create(
                         b(), isLast, constant(0, i32),
                         arith::AddIOp::create(b(), slot, constant(1, i32))));
+}
 
-  for (MmaOp mma : products) {
-    b().setLoc(mma.getLoc());
-    StoredFactor factors[2];
-    Value offsets[2];
-    for (unsigned operand : {0U, 1U}) {
-      auto channel = llvm::find_if(channels, [&](Channel &each) {
-        return each.mma == mma && each.operand == operand;
-      });
-      Value factor = mma->getOperand(operand);
-      b().setInsertionPoint(mma);
-      if (channel != channels.end()) {
-        factors[operand] = {channel->ring, LayoutAttr::get(loop.getContext(),
-                                                           channel->swizzle)};
-        offsets[operand] = arith::MulIOp::create(
-            b(), slot, constant(channel->slotElements, i32));
-        continue;
-      }
-      if (isOutside(factor))
-        b().setInsertionPoint(loop);
-      factors[operand] = storeFactor(b(), factor);
-    }
+void Loop::replaceProduct(MmaOp mma, Value slot) {
+  Type i32 = b().getI32Type();
+  b().setLoc(mma.getLoc());
+  StoredFactor factors[2];
+  Value offsets[2];
+  for (unsigned operand : {0U, 1U}) {
+    auto channel = llvm::find_if(channels, [&](Channel &each) {
+      return each.mma == mma && each.operand == operand;
+    });
+    Value factor = mma->getOperand(operand);
     b().setInsertionPoint(mma);
-    int64_t depth = tile::getShape(mma.getLhs().getType()).back();
-    Value result = LocalMmaOp::create(
-        b(), mma.getType(), factors[0].buffer, offsets[0], factors[1].buffer,
-        offsets[1], mma.getAcc(), mma.getInstruction(),
-        b().getI32IntegerAttr(static_cast<int32_t>(depth)), factors[0].swizzle,
-        factors[1].swizzle);
-    mma.replaceAllUsesWith(result);
-    mma.erase();
+    if (channel != channels.end()) {
+      factors[operand] = {channel->ring,
+                          LayoutAttr::get(loop.getContext(), channel->swizzle)};
+      offsets[operand] = arith::MulIOp::create(
+          b(), slot, constant(channel->slotElements, i32));
+      continue;
+    }
+    if (isOutside(factor))
+      b().setInsertionPoint(loop);
+    factors[operand] = storeFactor(b(), factor);
   }
+  b().setInsertionPoint(mma);
+  int64_t depth = tile::getShape(mma.getLhs().getType()).back();
+  Value result = LocalMmaOp::create(
+      b(), mma.getType(), factors[0].buffer, offsets[0], factors[1].buffer,
+      offsets[1], mma.getAcc(), mma.getInstruction(),
+      b().getI32IntegerAttr(static_cast<int32_t>(depth)), factors[0].swizzle,
+      factors[1].swizzle);
+  mma.replaceAllUsesWith(result);
+  mma.erase();
+}
+
+void Loop::rewrite(int64_t slots) {
+  builder.emplace(loop.getLoc(), loop);
+  for (Channel &channel : channels)
+    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots);
+  copyFirst(slots - 1);
+  Value slot = addSlot();
+  copyAhead(slot, slots - 1);
+  for (MmaOp mma : products)
+    replaceProduct(mma, slot);
   for (Channel &channel : channels) {
     for (Operation *op : channel.onTheWay)
       op->erase();
