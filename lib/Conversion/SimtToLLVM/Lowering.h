@@ -387,6 +387,8 @@ private:
   //===--- Mma.cpp
   //--------------------------------------------------------===//
   llvm::LogicalResult lowerMma(simt::MmaOp op);
+  struct GroupFactor;
+  llvm::FailureOr<GroupFactor> groupFactor(simt::LocalMmaOp op, bool isLhs);
   llvm::LogicalResult lowerLocalMma(simt::LocalMmaOp op);
 
   //===--- Control.cpp

@@ -84,68 +84,76 @@ LogicalResult Lowering::lowerMma(simt::MmaOp op) {
   return success();
 }
 
-/// The place of accumulator block `run` in each factor, and what a warp adds,
+/// A factor in shared memory, as one warp's instructions see it.
+struct Lowering::GroupFactor {
+  simt::UnitSwizzle swizzle;
+  Value pointer;
+  SmallVector<int32_t> places; ///< of each block of the accumulator, in bytes
+  SmallVector<int32_t> steps;  ///< along K, in bytes
+};
+
+/// The place of a block of the accumulator in a factor, and what a warp adds,
 /// come from the accumulator's layout: along M in the left, along N in the
 /// right.
-LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
+FailureOr<Lowering::GroupFactor> Lowering::groupFactor(simt::LocalMmaOp op,
+                                                       bool isLhs) {
   simt::InstructionAttr unit = op.getInstruction();
-  auto acc = cast<RankedTensorType>(op.getAcc().getType());
-  Distribution &d = distribution(acc);
+  Distribution &d = distribution(op.getAcc().getType());
   LinearLayout own =
       simt::instructionLayout(unit, layout::MatrixRole::Accumulator);
   auto run = static_cast<uint32_t>(own.inSize(simt::kRegister));
-  size_t ownWarps = simt::basesOf(own, simt::kWarp).size();
-  uint32_t runs = d.numRegisters() / run;
-  struct Side {
-    simt::UnitSwizzle swizzle;
-    Value pointer;
-    SmallVector<int32_t> places, steps;
+  Value buffer = isLhs ? op.getLhs() : op.getRhs(),
+        offset = isLhs ? op.getLhsOffset() : op.getRhsOffset();
+  Type element = simt::tileElement(isLhs ? unit.getLhs() : unit.getRhs());
+  int64_t bytes = simt::elementBytes(element);
+  LinearLayout layout =
+      (isLhs ? op.getLhsSwizzle() : op.getRhsSwizzle()).getLayout();
+  FailureOr<Addressing> a =
+      addressing(op, buffer, element, offset ? scalar(offset) : Value(), 0);
+  if (failed(a))
+    return failure();
+  // Bytes to the element at `along` of M or N and `depth` of K. Both are
+  // multiples of the instruction, where no address is XORed.
+  auto placeOf = [&](int32_t along, int32_t depth) {
+    SmallVector<int32_t> place = {along, depth};
+    if (!isLhs)
+      std::swap(place[0], place[1]);
+    return static_cast<int32_t>(simt::placeIn(layout, place) * bytes);
   };
-  auto sideOf = [&](bool isLhs) -> FailureOr<Side> {
-    Value buffer = isLhs ? op.getLhs() : op.getRhs();
-    Type element = simt::tileElement(isLhs ? unit.getLhs() : unit.getRhs());
-    int64_t bytes = simt::elementBytes(element);
-    LinearLayout layout =
-        (isLhs ? op.getLhsSwizzle() : op.getRhsSwizzle()).getLayout();
-    // Bytes to the element at `along` of M or N and `depth` of K. Both are
-    // multiples of the instruction, where no address is XORed.
-    auto placeOf = [&](int32_t along, int32_t depth) {
-      SmallVector<int32_t> element = isLhs ? SmallVector<int32_t>{along, depth}
-                                           : SmallVector<int32_t>{depth, along};
-      return static_cast<int32_t>(simt::placeIn(layout, element) * bytes);
-    };
-    Side side;
-    side.swizzle = *simt::unitSwizzle(layout, bytes);
-    Value offset = isLhs ? op.getLhsOffset() : op.getRhsOffset();
-    FailureOr<Addressing> a =
-        addressing(op, buffer, element, offset ? scalar(offset) : Value(), 0);
-    if (failed(a))
-      return failure();
-    size_t dim = isLhs ? 0 : 1;
-    for (uint32_t number = 0; number < runs; ++number)
-      side.places.push_back(placeOf(d.coords[number * run][dim], 0));
-    for (int32_t k = 0, end = static_cast<int32_t>(op.getDepth()); k < end;
-         k += unit.getK())
-      side.steps.push_back(placeOf(0, k));
-    SmallVector<int32_t> warps(d.warps.size(), 0);
-    for (size_t bit = ownWarps; bit < warps.size(); ++bit)
-      warps[bit] = placeOf(d.warps[bit][dim], 0);
-    side.pointer = a->base;
-    SmallVector<int32_t> lanes(d.lanes.size(), 0);
-    if (Value offset = threadPart(lanes, warps, {}, /*isSum=*/true))
-      side.pointer =
-          pointerTo(b.getI8Type(), side.pointer, LLVM::GEPArg(offset));
-    return side;
-  };
-  FailureOr<Side> lhs = sideOf(true), rhs = sideOf(false);
+  GroupFactor factor;
+  factor.swizzle = *simt::unitSwizzle(layout, bytes);
+  size_t dim = isLhs ? 0 : 1;
+  for (uint32_t r = 0; r < d.numRegisters(); r += run)
+    factor.places.push_back(placeOf(d.coords[r][dim], 0));
+  for (int32_t k = 0, end = static_cast<int32_t>(op.getDepth()); k < end;
+       k += unit.getK())
+    factor.steps.push_back(placeOf(0, k));
+  SmallVector<int32_t> lanes(d.lanes.size(), 0), warps(d.warps.size(), 0);
+  for (size_t bit = simt::basesOf(own, simt::kWarp).size(); bit < warps.size();
+       ++bit)
+    warps[bit] = placeOf(d.warps[bit][dim], 0);
+  factor.pointer = a->base;
+  if (Value moved = threadPart(lanes, warps, {}, /*isSum=*/true))
+    factor.pointer =
+        pointerTo(b.getI8Type(), factor.pointer, LLVM::GEPArg(moved));
+  return factor;
+}
+
+LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
+  simt::InstructionAttr unit = op.getInstruction();
+  auto acc = cast<RankedTensorType>(op.getAcc().getType());
+  size_t run = simt::instructionLayout(unit, layout::MatrixRole::Accumulator)
+                   .inSize(simt::kRegister);
+  size_t runs = distribution(acc).numRegisters() / run;
+  FailureOr<GroupFactor> lhs = groupFactor(op, true),
+                         rhs = groupFactor(op, false);
   if (failed(lhs) || failed(rhs))
     return failure();
   SmallVector<Value> sums;
   SmallVector<Type> types;
-  for (uint32_t number = 0; number < runs; ++number) {
-    sums.push_back(
-        pack(registersOf(op.getAcc()).slice(size_t{number} * run, run),
-             acc.getElementType()));
+  for (size_t number = 0; number < runs; ++number) {
+    sums.push_back(pack(registersOf(op.getAcc()).slice(number * run, run),
+                        acc.getElementType()));
     types.push_back(sums.back().getType());
   }
   auto number = [&](int64_t value) {
@@ -163,7 +171,8 @@ LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
       flag(lhs->swizzle.isColumn), flag(!rhs->swizzle.isColumn));
   Registers now;
   for (Value sum : group.getResults())
-    llvm::append_range(now, unpack(sum, acc.getElementType(), run));
+    llvm::append_range(
+        now, unpack(sum, acc.getElementType(), static_cast<int64_t>(run)));
   setRegisters(op.getResult(), std::move(now));
   return success();
 }

@@ -72,6 +72,8 @@ struct Lowering::Scan {
   uint32_t registerAtEnd(bool isFirst) const;
   void beginWithCarried(Rows &values);
   void carryOn(const Rows &values);
+  /// What comes out: one element after the other, or by halves.
+  Rows compute(Rows &values, bool inOrder);
 };
 
 Lowering::Tuple Lowering::Scan::compose(const Tuple &first,
@@ -384,6 +386,16 @@ void Lowering::Scan::carryOn(const Rows &values) {
                          values.find(row | registerAtEnd(false))->second);
 }
 
+Lowering::Rows Lowering::Scan::compute(Rows &values, bool inOrder) {
+  bool isCarried = l.window && l.window->isFirst;
+  if (isCarried)
+    beginWithCarried(values);
+  Rows out = inOrder ? fold(values) : run(values);
+  if (isCarried)
+    carryOn(out);
+  return out;
+}
+
 LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   if (failed(checkOneLayout(op)))
     return failure();
@@ -422,12 +434,7 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   // Sums of integers are the same in any order.
   bool isExact = tile::isCommutative(op.getCombine()) &&
                  isa<IntegerType>(type.getElementType());
-  if (window && window->isFirst)
-    scan.beginWithCarried(values);
-  Rows out = machine.strict && hasLanes && !isExact ? scan.fold(values)
-                                                    : scan.run(values);
-  if (window && window->isFirst)
-    scan.carryOn(out);
+  Rows out = scan.compute(values, machine.strict && hasLanes && !isExact);
   if (failed(scan.status))
     return failure();
   for (auto [index, result] : llvm::enumerate(op.getResults()))

@@ -9,7 +9,7 @@
 #include "Emit.h"
 #include "terrazzo/Conversion/Passes.h"
 #include "terrazzo/Target/Gpu.h"
-#include "terrazzo/Target/Simt.h"
+#include "terrazzo/Target/SimtPipeline.h"
 #include "terrazzo/Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -42,7 +42,7 @@ SmallVector<int32_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 constexpr int64_t kStepBytes = 256;
 
 /// A buffer with the strides by which a tile lies in it.
-struct Place {
+struct StridedBuffer {
   Value buffer;
   SmallVector<int32_t> strides;
 };
@@ -73,7 +73,7 @@ private:
 
   /// A tile in memory, seen as a whole and as one row of a recurrence.
   struct Streamed {
-    Place whole, row;
+    StridedBuffer whole, row;
     int64_t stride = 0; ///< from row to row
   };
   Streamed stream(ImplicitLocOpBuilder &b, Type type, int axis);
@@ -87,11 +87,11 @@ private:
         b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr(),
         b.getI64IntegerAttr(kAccessBytes), /*ring=*/UnitAttr());
   }
-  Place allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
+  StridedBuffer allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
     return {alloc(b, type.getNumElements(), type.getElementType()),
             rowMajorStrides(type.getShape())};
   }
-  void store(ImplicitLocOpBuilder &b, Value value, const Place &place,
+  void store(ImplicitLocOpBuilder &b, Value value, const StridedBuffer &place,
              Value offset = {}, int64_t base = 0, bool isDisjoint = false) {
     LocalStoreOp::create(b, value, place.buffer, offset,
                          b.getI32IntegerAttr(static_cast<int32_t>(base)),
@@ -99,7 +99,7 @@ private:
                          isDisjoint ? b.getUnitAttr() : UnitAttr(),
                          /*within=*/IntegerAttr());
   }
-  Value load(ImplicitLocOpBuilder &b, Type type, const Place &place,
+  Value load(ImplicitLocOpBuilder &b, Type type, const StridedBuffer &place,
              Value offset = {}, int64_t base = 0) {
     return LocalLoadOp::create(b, type, place.buffer, offset,
                                /*otherwise=*/Value(),
@@ -147,9 +147,9 @@ private:
 
 /// Strides with `fastest` innermost and rows padded apart, so that a column of
 /// them is spread over the banks.
-Place paddedPlace(ArrayRef<int64_t> shape, int fastest, int64_t bytes,
-                  int64_t &elements) {
-  Place place;
+StridedBuffer paddedPlace(ArrayRef<int64_t> shape, int fastest, int64_t bytes,
+                          int64_t &elements) {
+  StridedBuffer place;
   place.strides.resize(shape.size());
   SmallVector<int> order = {fastest};
   for (int dim = static_cast<int>(shape.size()); dim-- > 0;)
@@ -177,11 +177,12 @@ Value Decomposition::throughShared(ImplicitLocOpBuilder &b,
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t bytes = elementBytes(type.getElementType()), elements = 1;
   if (type.getRank() == 0) {
-    Place place = allocDense(b, type);
+    StridedBuffer place = allocDense(b, type);
     store(b, op.getSource(), place);
     return load(b, type, place);
   }
-  Place place = paddedPlace(type.getShape(), fastestDim(to), bytes, elements);
+  StridedBuffer place =
+      paddedPlace(type.getShape(), fastestDim(to), bytes, elements);
   place.buffer = alloc(b, elements, type.getElementType());
   store(b, op.getSource(), place);
   return load(b, type, place);
@@ -458,14 +459,15 @@ void Decomposition::dot(tile::DotOp op) {
   auto place = [&](Value factor, int fastest) {
     auto type = cast<RankedTensorType>(factor.getType());
     int64_t elements = 0;
-    Place result = paddedPlace(type.getShape(), fastest,
-                               elementBytes(type.getElementType()), elements);
+    StridedBuffer result =
+        paddedPlace(type.getShape(), fastest,
+                    elementBytes(type.getElementType()), elements);
     result.buffer = alloc(b, elements, type.getElementType());
     store(b, factor, result);
     return result;
   };
-  Place left = place(op.getLhs(), rank - 2),
-        right = place(op.getRhs(), rank - 1);
+  StridedBuffer left = place(op.getLhs(), rank - 2),
+                right = place(op.getRhs(), rank - 1);
   Value result = LocalDotOp::create(
       b, op.getResult().getType(), left.buffer, right.buffer, op.getAcc(),
       TypeAttr::get(lhs.getElementType()), TypeAttr::get(rhs.getElementType()),
@@ -500,7 +502,7 @@ void Decomposition::mma(MmaOp op) {
 void Decomposition::gather(tile::GatherOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getSource().getType());
-  Place place = allocDense(b, type);
+  StridedBuffer place = allocDense(b, type);
   store(b, op.getSource(), place);
   int axis = op.getAxis();
   Value result = LocalGatherOp::create(
@@ -517,7 +519,7 @@ void Decomposition::gather(tile::GatherOp op) {
 void Decomposition::histogram(tile::HistogramOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Place place = allocDense(b, type);
+  StridedBuffer place = allocDense(b, type);
   Value zeros = arith::ConstantOp::create(
       b, cast<TypedAttr>(
              Attribute(DenseElementsAttr::get(type, b.getI32IntegerAttr(0)))));
@@ -552,10 +554,10 @@ Value Decomposition::dynamicOffset(ImplicitLocOpBuilder &b, ValueRange offsets,
 void Decomposition::slice(tile::SliceOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getSource().getType());
-  Place place = allocDense(b, type);
+  StridedBuffer place = allocDense(b, type);
   store(b, op.getSource(), place);
   SmallVector<std::pair<int64_t, int64_t>> limits;
-  Place view{place.buffer, {}};
+  StridedBuffer view{place.buffer, {}};
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t size = op.getSizes()[dim], stride = op.getStrides()[dim];
     // A negative stride starts at the end of what is read.
@@ -574,11 +576,11 @@ void Decomposition::slice(tile::SliceOp op) {
 void Decomposition::insert(tile::InsertOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getDest().getType());
-  Place place = allocDense(b, type);
+  StridedBuffer place = allocDense(b, type);
   store(b, op.getDest(), place);
   ArrayRef<int64_t> inner = tile::getShape(op.getSource().getType());
   SmallVector<std::pair<int64_t, int64_t>> limits;
-  Place view{place.buffer, {}};
+  StridedBuffer view{place.buffer, {}};
   size_t next = 0;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     bool isDropped = llvm::is_contained(op.getDropped(), dim);
@@ -596,9 +598,9 @@ void Decomposition::insert(tile::InsertOp op) {
 void Decomposition::flip(tile::FlipOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<RankedTensorType>(op.getSource().getType());
-  Place place = allocDense(b, type);
+  StridedBuffer place = allocDense(b, type);
   store(b, op.getSource(), place);
-  Place view = place;
+  StridedBuffer view = place;
   int axis = op.getAxis();
   int64_t base = int64_t{place.strides[axis]} * (type.getDimSize(axis) - 1);
   view.strides[axis] = -view.strides[axis];
@@ -608,7 +610,8 @@ void Decomposition::flip(tile::FlipOp op) {
 
 void Decomposition::concat(tile::ConcatOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Place place = allocDense(b, cast<RankedTensorType>(op.getResult().getType()));
+  StridedBuffer place =
+      allocDense(b, cast<RankedTensorType>(op.getResult().getType()));
   int axis = op.getAxis();
   store(b, op.getLhs(), place);
   store(b, op.getRhs(), place, {},
@@ -621,10 +624,11 @@ void Decomposition::reshape(tile::ReshapeOp op) {
   if (isLinearReshape(op))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Place place = allocDense(b, cast<RankedTensorType>(op.getSource().getType()));
+  StridedBuffer place =
+      allocDense(b, cast<RankedTensorType>(op.getSource().getType()));
   store(b, op.getSource(), place);
-  Place view{place.buffer,
-             rowMajorStrides(tile::getShape(op.getResult().getType()))};
+  StridedBuffer view{place.buffer,
+                     rowMajorStrides(tile::getShape(op.getResult().getType()))};
   op.replaceAllUsesWith(load(b, op.getResult().getType(), view));
   op.erase();
 }
@@ -642,8 +646,8 @@ void Decomposition::shareResult(Operation *access) {
     return;
   ImplicitLocOpBuilder b(access->getLoc(), access);
   auto type = dyn_cast<RankedTensorType>(result.getType());
-  Place place =
-      type ? allocDense(b, type) : Place{alloc(b, 1, result.getType()), {}};
+  StridedBuffer place = type ? allocDense(b, type)
+                             : StridedBuffer{alloc(b, 1, result.getType()), {}};
   b.setInsertionPointAfter(access);
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : result.getUses())

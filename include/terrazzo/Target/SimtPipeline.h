@@ -1,10 +1,10 @@
-//===- Simt.h - From tiles to what one thread does --------------*- C++ -*-===//
+//===- SimtPipeline.h - From tiles to what one thread does ------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef TERRAZZO_TARGET_SIMT_H
-#define TERRAZZO_TARGET_SIMT_H
+#ifndef TERRAZZO_TARGET_SIMTPIPELINE_H
+#define TERRAZZO_TARGET_SIMTPIPELINE_H
 
 #include "mlir/Pass/PassManager.h"
 
@@ -17,4 +17,4 @@ void buildSimtPipeline(mlir::OpPassManager &manager);
 
 } // namespace terrazzo
 
-#endif // TERRAZZO_TARGET_SIMT_H
+#endif // TERRAZZO_TARGET_SIMTPIPELINE_H

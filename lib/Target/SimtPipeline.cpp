@@ -1,10 +1,10 @@
-//===- Simt.cpp - From tiles to what one thread does ----------------------===//
+//===- SimtPipeline.cpp - From tiles to what one thread does --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "terrazzo/Target/Simt.h"
+#include "terrazzo/Target/SimtPipeline.h"
 
 #include "terrazzo/Conversion/Passes.h"
 #include "terrazzo/Dialect/Simt/Transforms/Passes.h"
