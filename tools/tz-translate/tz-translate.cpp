@@ -28,12 +28,14 @@ static llvm::cl::opt<std::string>
     stageOption("tz-stage", llvm::cl::init("code"),
                 llvm::cl::desc("What --tz-emit writes: code, llir, ptx..."));
 
+namespace {
 /// What the options say. They are read once: LLD, which is a part of some
 /// targets, resets them all.
 struct Options {
   std::string stage;
   bool splitsInput = false;
 };
+} // namespace
 static Options options;
 
 static LogicalResult emit(Operation *op, raw_ostream &out) {

@@ -132,6 +132,8 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     return LLVM::OrOp::create(b, loc, address, constant(rest));
   }
 
+  // One piece of text, built in its order.
+  // NOLINTNEXTLINE(readability-function-size)
   LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
                                 PatternRewriter &rewriter) const override {
     simt::InstructionAttr instruction = op.getInstruction();
@@ -191,7 +193,8 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
         std::string registers;
         for (size_t r = 0; r < each; ++r)
           registers += (r ? ", " : "") + name(i * each + r);
-        text += kind + "{" + registers + "}, a, b" + flags;
+        text.append(kind).append("{").append(registers);
+        text.append("}, a, b").append(flags);
       }
     text += "wgmma.commit_group.sync.aligned;\n"
             "wgmma.wait_group.sync.aligned 0;\n}";
