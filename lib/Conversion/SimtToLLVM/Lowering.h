@@ -192,6 +192,10 @@ private:
   mlir::Value pack(mlir::ValueRange values, mlir::Type element);
   llvm::SmallVector<mlir::Value> unpack(mlir::Value raw, mlir::Type element,
                                         int64_t count);
+  /// Whether an access covers register `r`: within the shape, and as `mask` of
+  /// the op says if there is one.
+  mlir::Value accessMask(mlir::RankedTensorType type, uint32_t r,
+                         mlir::Value mask);
   int64_t accessWidth(mlir::Operation *op, mlir::RankedTensorType type);
   llvm::LogicalResult lowerLoad(tile::LoadOp op);
   llvm::LogicalResult lowerStore(tile::StoreOp op);

@@ -119,6 +119,11 @@ static bool isZero(Value value) {
   return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
 }
 
+Value Lowering::accessMask(RankedTensorType type, uint32_t r, Value mask) {
+  Value within = inBounds(type, r);
+  return mask ? both(within, registersOf(mask)[r]) : within;
+}
+
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   Type element = tile::getElementType(op.getType());
   // `others` are null where an element without its mask is 0.
@@ -148,18 +153,14 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   Distribution &d = distribution(type);
   int64_t width = accessWidth(op, type);
-  ArrayRef<Value> pointers = registersOf(op.getPtr()), masks, others;
-  if (op.getMask())
-    masks = registersOf(op.getMask());
+  ArrayRef<Value> pointers = registersOf(op.getPtr()), others;
   if (op.getOther())
     others = registersOf(op.getOther());
   Registers now(d.numRegisters());
   for (uint32_t r : d.unique) {
     if (r % width != 0)
       continue;
-    Value mask = inBounds(type, r);
-    if (op.getMask())
-      mask = both(mask, masks[r]);
+    Value mask = accessMask(type, r, op.getMask());
     SmallVector<Value> replacements(width);
     if (op.getOther())
       replacements.assign(others.begin() + r, others.begin() + r + width);
@@ -188,15 +189,11 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   Distribution &d = distribution(type);
   int64_t width = accessWidth(op, type);
   ArrayRef<Value> pointers = registersOf(op.getPtr()),
-                  values = registersOf(op.getValue()), masks;
-  if (op.getMask())
-    masks = registersOf(op.getMask());
+                  values = registersOf(op.getValue());
   for (uint32_t r : d.unique) {
     if (r % width != 0)
       continue;
-    Value mask = both(isWriter(d), inBounds(type, r));
-    if (op.getMask())
-      mask = both(mask, masks[r]);
+    Value mask = both(isWriter(d), accessMask(type, r, op.getMask()));
     if (mask && mask == never())
       continue;
     simt::ThreadStoreOp::create(b, pointers[r],

@@ -112,13 +112,14 @@ FailureOr<Lowering::GroupFactor> Lowering::groupFactor(simt::LocalMmaOp op,
       addressing(op, buffer, element, offset ? scalar(offset) : Value(), 0);
   if (failed(a))
     return failure();
+  LinearLayout places = layout.invert();
   // Bytes to the element at `along` of M or N and `depth` of K. Both are
   // multiples of the instruction, where no address is XORed.
   auto placeOf = [&](int32_t along, int32_t depth) {
     SmallVector<int32_t> place = {along, depth};
     if (!isLhs)
       std::swap(place[0], place[1]);
-    return static_cast<int32_t>(simt::placeIn(layout, place) * bytes);
+    return static_cast<int32_t>(places.apply(place).front() * bytes);
   };
   GroupFactor factor;
   factor.swizzle = *simt::unitSwizzle(layout, bytes);

@@ -310,16 +310,12 @@ LogicalResult Lowering::lowerLocalCopy(simt::LocalCopyOp op) {
   addressTile(*a, type, {}, op.getSwizzleAttr());
   auto width = static_cast<int64_t>(
       cast<IntegerAttr>(op->getAttr(simt::kVectorAttr)).getInt());
-  ArrayRef<Value> pointers = registersOf(op.getPtr()), masks;
-  if (op.getMask())
-    masks = registersOf(op.getMask());
+  ArrayRef<Value> pointers = registersOf(op.getPtr());
   Value active = scalar(op.getActive());
   for (uint32_t r : d.unique) {
     if (r % width != 0)
       continue;
-    Value mask = inBounds(type, r);
-    if (op.getMask())
-      mask = both(mask, masks[r]);
+    Value mask = accessMask(type, r, op.getMask());
     simt::ThreadCopyOp::create(
         b, address(*a, type, r), pointers[r], mask, both(isWriter(d), active),
         b.getI32IntegerAttr(static_cast<int32_t>(width * bytes)));

@@ -346,9 +346,8 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
   LogicalResult matchAndRewrite(simt::ThreadMmaOp op,
                                 PatternRewriter &rewriter) const override {
     simt::InstructionAttr instruction = op.getInstruction();
-    if (!simt::hasInstruction(unit, instruction))
-      return op.emitOpError("is no instruction of the matrix unit '")
-             << tile::stringifyMatrixUnit(unit) << "'";
+    if (failed(simt::checkInstruction(op, instruction, unit)))
+      return failure();
     Location loc = op.getLoc();
     MatrixIntrinsic intrinsic = intrinsicOf(instruction, op.getLhs().getType());
     auto cast = [&](Value value, Type type) {

@@ -31,6 +31,40 @@ static llvm::StringRef mmaType(Type type, bool isUnsigned) {
   return type.isF32() ? "f32" : "s32";
 }
 
+/// The words of an accumulator, floats in float registers.
+static SmallVector<Value> accumulatorWords(OpBuilder &builder, Location loc,
+                                           Value acc, Type type) {
+  return llvm::map_to_vector(
+      splitIntoWords(builder, loc, acc), [&](Value word) {
+        return builder.createOrFold<LLVM::BitcastOp>(loc, type, word);
+      });
+}
+
+/// Emits a piece of PTX that gives `count` results of this type; they come as
+/// integer words. It waits for all lanes, so it has to stay where they are
+/// together: it has side effects.
+static SmallVector<Value> createMatrixAsm(OpBuilder &builder, Location loc,
+                                          llvm::StringRef text,
+                                          const std::string &constraints,
+                                          ValueRange operands, Type type,
+                                          size_t count) {
+  auto results = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), SmallVector<Type>(count, type));
+  Value parts = LLVM::InlineAsmOp::create(
+                    builder, loc, TypeRange(results), operands, text,
+                    constraints, /*has_side_effects=*/true,
+                    /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                    LLVM::AsmDialectAttr(), ArrayAttr())
+                    .getResult(0);
+  SmallVector<Value> words;
+  for (size_t i = 0; i < count; ++i)
+    words.push_back(builder.createOrFold<LLVM::BitcastOp>(
+        loc, builder.getI32Type(),
+        LLVM::ExtractValueOp::create(builder, loc, parts,
+                                     static_cast<int64_t>(i))));
+  return words;
+}
+
 namespace {
 
 /// mma.sync. All of its operands are words; those of a float accumulator are in
@@ -43,9 +77,8 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
   LogicalResult matchAndRewrite(simt::ThreadMmaOp op,
                                 PatternRewriter &rewriter) const override {
     simt::InstructionAttr instruction = op.getInstruction();
-    if (!simt::hasInstruction(unit, instruction))
-      return op.emitOpError("is no instruction of the matrix unit '")
-             << tile::stringifyMatrixUnit(unit) << "'";
+    if (failed(simt::checkInstruction(op, instruction, unit)))
+      return failure();
     Location loc = op.getLoc();
     bool isFloat = instruction.getAcc().isF32();
     std::string text, constraints;
@@ -59,7 +92,8 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
     };
     Type accType =
         isFloat ? Type(rewriter.getF32Type()) : rewriter.getI32Type();
-    SmallVector<Value> acc = splitIntoWords(rewriter, loc, op.getAcc());
+    SmallVector<Value> acc =
+        accumulatorWords(rewriter, loc, op.getAcc(), accType);
     std::string result = list(acc.size());
     for (size_t i = 0; i < acc.size(); ++i)
       constraints += i ? isFloat ? ",=f" : ",=r" : isFloat ? "=f" : "=r";
@@ -72,11 +106,9 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
     };
     std::string lhs = factor(op.getLhs()), rhs = factor(op.getRhs());
     std::string sum = list(acc.size());
-    for (Value word : acc) {
-      operands.push_back(
-          rewriter.createOrFold<LLVM::BitcastOp>(loc, accType, word));
+    operands.append(acc);
+    for (size_t i = 0; i < acc.size(); ++i)
       constraints += isFloat ? ",f" : ",r";
-    }
     auto type = [&](Type each) {
       return "." + mmaType(each, op.getIsUnsigned()).str();
     };
@@ -86,21 +118,8 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
            type(instruction.getAcc()) + type(instruction.getLhs()) +
            type(instruction.getRhs()) + type(instruction.getAcc()) + " " +
            result + ", " + lhs + ", " + rhs + ", " + sum + ";";
-    auto results = LLVM::LLVMStructType::getLiteral(
-        rewriter.getContext(), SmallVector<Type>(acc.size(), accType));
-    // It waits for all lanes, so it has to stay where they are together.
-    Value parts = LLVM::InlineAsmOp::create(
-                      rewriter, loc, TypeRange(results), operands, text,
-                      constraints, /*has_side_effects=*/true,
-                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                      LLVM::AsmDialectAttr(), ArrayAttr())
-                      .getResult(0);
-    SmallVector<Value> words;
-    for (size_t i = 0; i < acc.size(); ++i)
-      words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
-          loc, rewriter.getI32Type(),
-          LLVM::ExtractValueOp::create(rewriter, loc, parts,
-                                       static_cast<int64_t>(i))));
+    SmallVector<Value> words = createMatrixAsm(rewriter, loc, text, constraints,
+                                               operands, accType, acc.size());
     rewriter.replaceOp(op, fromWords(rewriter, loc, words, op.getType()));
     return success();
   }
@@ -132,41 +151,13 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     return LLVM::OrOp::create(b, loc, address, constant(rest));
   }
 
-  // One piece of text, built in its order.
-  // NOLINTNEXTLINE(readability-function-size)
-  LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
-                                PatternRewriter &rewriter) const override {
+  /// The PTX: `each` accumulator registers for each product, from $0 on, then
+  /// the two descriptors.
+  static std::string textOf(simt::ThreadGroupMmaOp op, size_t each) {
     simt::InstructionAttr instruction = op.getInstruction();
-    if (!simt::hasInstruction(unit, instruction))
-      return op.emitOpError("is no instruction of the matrix unit '")
-             << tile::stringifyMatrixUnit(unit) << "'";
-    Location loc = op.getLoc();
-    Type f32 = rewriter.getF32Type();
-    SmallVector<Value> accs;
-    for (Value acc : op.getAccs())
-      for (Value word : splitIntoWords(rewriter, loc, acc))
-        accs.push_back(rewriter.createOrFold<LLVM::BitcastOp>(loc, f32, word));
-    size_t each = accs.size() / op.getAccs().size();
-    // Without `across` the leading offset means nothing; 1 is what is given.
-    auto leading = [](bool isAcross, int64_t bytes) {
-      return isAcross ? bytes : 16;
-    };
-    SmallVector<Value> operands = {
-        descriptor(rewriter, loc, op.getLhs(), op.getLhsSwizzle(),
-                   op.getLhsStride(),
-                   leading(op.getLhsAcross(), op.getLhsLeading())),
-        descriptor(rewriter, loc, op.getRhs(), op.getRhsSwizzle(),
-                   op.getRhsStride(),
-                   leading(op.getRhsAcross(), op.getRhsLeading()))};
-    operands.append(accs);
-    std::string constraints;
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "=f,";
-    constraints += "l,l";
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "," + std::to_string(i);
-    auto name = [&](size_t number) { return "$" + std::to_string(number); };
-    std::string lhs = name(accs.size()), rhs = name(accs.size() + 1);
+    size_t count = op.getAccs().size();
+    auto name = [](size_t number) { return "$" + std::to_string(number); };
+    std::string lhs = name(count * each), rhs = name(count * each + 1);
     std::string kind = "wgmma.mma_async.sync.aligned.m64n" +
                        std::to_string(instruction.getN()) + "k" +
                        std::to_string(instruction.getK()) + "." +
@@ -187,7 +178,7 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     };
     for (auto [lhsStep, rhsStep] :
          llvm::zip(op.getLhsSteps(), op.getRhsSteps()))
-      for (size_t i = 0; i < op.getAccs().size(); ++i) {
+      for (size_t i = 0; i < count; ++i) {
         shifted("a", lhs, op.getLhsPlaces()[i] + lhsStep);
         shifted("b", rhs, op.getRhsPlaces()[i] + rhsStep);
         std::string registers;
@@ -196,26 +187,45 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
         text.append(kind).append("{").append(registers);
         text.append("}, a, b").append(flags);
       }
-    text += "wgmma.commit_group.sync.aligned;\n"
-            "wgmma.wait_group.sync.aligned 0;\n}";
-    auto results = LLVM::LLVMStructType::getLiteral(
-        rewriter.getContext(), SmallVector<Type>(accs.size(), f32));
-    Value parts = LLVM::InlineAsmOp::create(
-                      rewriter, loc, TypeRange(results), operands, text,
-                      constraints + ",~{memory}", /*has_side_effects=*/true,
-                      /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                      LLVM::AsmDialectAttr(), ArrayAttr())
-                      .getResult(0);
+    return text + "wgmma.commit_group.sync.aligned;\n"
+                  "wgmma.wait_group.sync.aligned 0;\n}";
+  }
+
+  LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
+                                PatternRewriter &rewriter) const override {
+    if (failed(simt::checkInstruction(op, op.getInstruction(), unit)))
+      return failure();
+    Location loc = op.getLoc();
+    Type f32 = rewriter.getF32Type();
+    SmallVector<Value> accs;
+    for (Value acc : op.getAccs())
+      accs.append(accumulatorWords(rewriter, loc, acc, f32));
+    size_t each = accs.size() / op.getAccs().size();
+    // Without `across` the leading offset means nothing; 1 is what is given.
+    auto leading = [](bool isAcross, int64_t bytes) {
+      return isAcross ? bytes : 16;
+    };
+    SmallVector<Value> operands = {
+        descriptor(rewriter, loc, op.getLhs(), op.getLhsSwizzle(),
+                   op.getLhsStride(),
+                   leading(op.getLhsAcross(), op.getLhsLeading())),
+        descriptor(rewriter, loc, op.getRhs(), op.getRhsSwizzle(),
+                   op.getRhsStride(),
+                   leading(op.getRhsAcross(), op.getRhsLeading()))};
+    operands.append(accs);
+    std::string constraints;
+    for (size_t i = 0; i < accs.size(); ++i)
+      constraints += "=f,";
+    constraints += "l,l";
+    for (size_t i = 0; i < accs.size(); ++i)
+      constraints += "," + std::to_string(i);
+    SmallVector<Value> words =
+        createMatrixAsm(rewriter, loc, textOf(op, each),
+                        constraints + ",~{memory}", operands, f32, accs.size());
     SmallVector<Value> now;
-    for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
-      SmallVector<Value> words;
-      for (size_t r = 0; r < each; ++r)
-        words.push_back(rewriter.createOrFold<LLVM::BitcastOp>(
-            loc, rewriter.getI32Type(),
-            LLVM::ExtractValueOp::create(rewriter, loc, parts,
-                                         static_cast<int64_t>(i * each + r))));
-      now.push_back(fromWords(rewriter, loc, words, type));
-    }
+    for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
+      now.push_back(fromWords(rewriter, loc,
+                              ArrayRef(words).slice(i * each, each), type));
     rewriter.replaceOp(op, now);
     return success();
   }

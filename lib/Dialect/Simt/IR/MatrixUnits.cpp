@@ -20,21 +20,14 @@ using tile::MatrixUnit;
 
 namespace {
 
-enum class Element : uint8_t {
-  F16,
-  BF16,
-  TF32,
-  E4M3,
-  E5M2,
-  E4M3Fnuz,
-  E5M2Fnuz,
-  I8
-};
+/// What both factors are of. The two kinds of 8-bit floats, E4M3 and E5M2, may
+/// be mixed: those of OCP (F8), and those without infinities or -0 (F8Fnuz).
+enum class Element : uint8_t { F16, BF16, TF32, F8, F8Fnuz, I8 };
 
 struct Row {
   MatrixFamily family;
   int32_t m, n, k;
-  Element lhs, rhs;
+  Element element;
 };
 
 constexpr auto kMma = MatrixFamily::Mma;
@@ -45,80 +38,52 @@ constexpr auto kGfx12 = MatrixFamily::WmmaGfx12;
 
 /// PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions": since sm_80.
 constexpr Row kMmaSm80[] = {
-    {kMma, 16, 8, 16, Element::F16, Element::F16},
-    {kMma, 16, 8, 16, Element::BF16, Element::BF16},
-    {kMma, 16, 8, 8, Element::TF32, Element::TF32},
-    {kMma, 16, 8, 32, Element::I8, Element::I8},
+    {kMma, 16, 8, 16, Element::F16},
+    {kMma, 16, 8, 16, Element::BF16},
+    {kMma, 16, 8, 8, Element::TF32},
+    {kMma, 16, 8, 32, Element::I8},
 };
 /// The same: since sm_89.
 constexpr Row kMmaSm89[] = {
-    {kMma, 16, 8, 32, Element::E4M3, Element::E4M3},
-    {kMma, 16, 8, 32, Element::E4M3, Element::E5M2},
-    {kMma, 16, 8, 32, Element::E5M2, Element::E4M3},
-    {kMma, 16, 8, 32, Element::E5M2, Element::E5M2},
+    {kMma, 16, 8, 32, Element::F8},
 };
 /// PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", sm_90a; of any
 /// n that is a power of two from 8 to 256.
 constexpr Row kWgmmaSm90[] = {
-    {kWgmma, 64, 256, 16, Element::F16, Element::F16},
-    {kWgmma, 64, 256, 16, Element::BF16, Element::BF16},
+    {kWgmma, 64, 256, 16, Element::F16},
+    {kWgmma, 64, 256, 16, Element::BF16},
 };
 /// AMD CDNA2 ISA, "Matrix Arithmetic Opcodes"; bf16 with 1K.
 constexpr Row kMfmaGfx90a[] = {
-    {kMfma, 32, 32, 8, Element::F16, Element::F16},
-    {kMfma, 32, 32, 8, Element::BF16, Element::BF16},
-    {kMfma, 32, 32, 8, Element::I8, Element::I8},
-    {kMfma, 16, 16, 16, Element::F16, Element::F16},
-    {kMfma, 16, 16, 16, Element::BF16, Element::BF16},
-    {kMfma, 16, 16, 16, Element::I8, Element::I8},
+    {kMfma, 32, 32, 8, Element::F16},   {kMfma, 32, 32, 8, Element::BF16},
+    {kMfma, 32, 32, 8, Element::I8},    {kMfma, 16, 16, 16, Element::F16},
+    {kMfma, 16, 16, 16, Element::BF16}, {kMfma, 16, 16, 16, Element::I8},
 };
 /// AMD CDNA3 ISA, the same section.
 constexpr Row kMfmaGfx942[] = {
-    {kMfma, 32, 32, 8, Element::F16, Element::F16},
-    {kMfma, 32, 32, 8, Element::BF16, Element::BF16},
-    {kMfma, 32, 32, 16, Element::I8, Element::I8},
-    {kMfma, 32, 32, 16, Element::E4M3Fnuz, Element::E4M3Fnuz},
-    {kMfma, 32, 32, 16, Element::E4M3Fnuz, Element::E5M2Fnuz},
-    {kMfma, 32, 32, 16, Element::E5M2Fnuz, Element::E4M3Fnuz},
-    {kMfma, 32, 32, 16, Element::E5M2Fnuz, Element::E5M2Fnuz},
-    {kMfma, 16, 16, 16, Element::F16, Element::F16},
-    {kMfma, 16, 16, 16, Element::BF16, Element::BF16},
-    {kMfma, 16, 16, 32, Element::I8, Element::I8},
-    {kMfma, 16, 16, 32, Element::E4M3Fnuz, Element::E4M3Fnuz},
-    {kMfma, 16, 16, 32, Element::E4M3Fnuz, Element::E5M2Fnuz},
-    {kMfma, 16, 16, 32, Element::E5M2Fnuz, Element::E4M3Fnuz},
-    {kMfma, 16, 16, 32, Element::E5M2Fnuz, Element::E5M2Fnuz},
+    {kMfma, 32, 32, 8, Element::F16},  {kMfma, 32, 32, 8, Element::BF16},
+    {kMfma, 32, 32, 16, Element::I8},  {kMfma, 32, 32, 16, Element::F8Fnuz},
+    {kMfma, 16, 16, 16, Element::F16}, {kMfma, 16, 16, 16, Element::BF16},
+    {kMfma, 16, 16, 32, Element::I8},  {kMfma, 16, 16, 32, Element::F8Fnuz},
 };
 /// AMD CDNA4 ISA, the same section: twice as deep for 16 bits; 8-bit floats are
 /// those of OCP.
 constexpr Row kMfmaGfx950[] = {
-    {kMfma, 32, 32, 16, Element::F16, Element::F16},
-    {kMfma, 32, 32, 16, Element::BF16, Element::BF16},
-    {kMfma, 32, 32, 16, Element::I8, Element::I8},
-    {kMfma, 32, 32, 16, Element::E4M3, Element::E4M3},
-    {kMfma, 32, 32, 16, Element::E4M3, Element::E5M2},
-    {kMfma, 32, 32, 16, Element::E5M2, Element::E4M3},
-    {kMfma, 32, 32, 16, Element::E5M2, Element::E5M2},
-    {kMfma, 32, 32, 8, Element::F16, Element::F16},
-    {kMfma, 32, 32, 8, Element::BF16, Element::BF16},
-    {kMfma, 16, 16, 32, Element::F16, Element::F16},
-    {kMfma, 16, 16, 32, Element::BF16, Element::BF16},
-    {kMfma, 16, 16, 32, Element::I8, Element::I8},
-    {kMfma, 16, 16, 32, Element::E4M3, Element::E4M3},
-    {kMfma, 16, 16, 32, Element::E4M3, Element::E5M2},
-    {kMfma, 16, 16, 32, Element::E5M2, Element::E4M3},
-    {kMfma, 16, 16, 32, Element::E5M2, Element::E5M2},
-    {kMfma, 16, 16, 16, Element::F16, Element::F16},
-    {kMfma, 16, 16, 16, Element::BF16, Element::BF16},
+    {kMfma, 32, 32, 16, Element::F16}, {kMfma, 32, 32, 16, Element::BF16},
+    {kMfma, 32, 32, 16, Element::I8},  {kMfma, 32, 32, 16, Element::F8},
+    {kMfma, 32, 32, 8, Element::F16},  {kMfma, 32, 32, 8, Element::BF16},
+    {kMfma, 16, 16, 32, Element::F16}, {kMfma, 16, 16, 32, Element::BF16},
+    {kMfma, 16, 16, 32, Element::I8},  {kMfma, 16, 16, 32, Element::F8},
+    {kMfma, 16, 16, 16, Element::F16}, {kMfma, 16, 16, 16, Element::BF16},
 };
 /// AMD RDNA3 and RDNA4 ISA, "WMMA".
 constexpr Row kWmmaGfx11[] = {
-    {kGfx11, 16, 16, 16, Element::F16, Element::F16},
-    {kGfx11, 16, 16, 16, Element::BF16, Element::BF16},
+    {kGfx11, 16, 16, 16, Element::F16},
+    {kGfx11, 16, 16, 16, Element::BF16},
 };
 constexpr Row kWmmaGfx12[] = {
-    {kGfx12, 16, 16, 16, Element::F16, Element::F16},
-    {kGfx12, 16, 16, 16, Element::BF16, Element::BF16},
+    {kGfx12, 16, 16, 16, Element::F16},
+    {kGfx12, 16, 16, 16, Element::BF16},
 };
 
 } // namespace
@@ -157,46 +122,47 @@ static SmallVector<Row> rowsOf(MatrixUnit unit) {
   llvm_unreachable("all units are above");
 }
 
-static Type typeOf(Element element, MLIRContext *context) {
+/// The types that a factor may have.
+static SmallVector<Type> typesOf(Element element, MLIRContext *context) {
   switch (element) {
   case Element::F16:
-    return Float16Type::get(context);
+    return {Float16Type::get(context)};
   case Element::BF16:
-    return BFloat16Type::get(context);
+    return {BFloat16Type::get(context)};
   case Element::TF32:
-    return FloatTF32Type::get(context);
-  case Element::E4M3:
-    return Float8E4M3FNType::get(context);
-  case Element::E5M2:
-    return Float8E5M2Type::get(context);
-  case Element::E4M3Fnuz:
-    return Float8E4M3FNUZType::get(context);
-  case Element::E5M2Fnuz:
-    return Float8E5M2FNUZType::get(context);
+    return {FloatTF32Type::get(context)};
+  case Element::F8:
+    return {Float8E4M3FNType::get(context), Float8E5M2Type::get(context)};
+  case Element::F8Fnuz:
+    return {Float8E4M3FNUZType::get(context), Float8E5M2FNUZType::get(context)};
   case Element::I8:
-    return IntegerType::get(context, 8);
+    return {IntegerType::get(context, 8)};
   }
   llvm_unreachable("all elements are above");
 }
 
-static InstructionAttr attributeOf(const Row &row, MLIRContext *context) {
-  Type acc = Float32Type::get(context);
-  if (row.lhs == Element::I8)
-    acc = IntegerType::get(context, 32);
-  return InstructionAttr::get(context, row.family, row.m, row.n, row.k,
-                              typeOf(row.lhs, context),
-                              typeOf(row.rhs, context), acc);
-}
-
 SmallVector<InstructionAttr> simt::instructionsOf(MatrixUnit unit,
                                                   MLIRContext *context) {
-  return llvm::map_to_vector(
-      rowsOf(unit), [&](const Row &row) { return attributeOf(row, context); });
+  SmallVector<InstructionAttr> instructions;
+  for (const Row &row : rowsOf(unit)) {
+    SmallVector<Type> types = typesOf(row.element, context);
+    Type acc = Float32Type::get(context);
+    if (row.element == Element::I8)
+      acc = IntegerType::get(context, 32);
+    for (Type lhs : types)
+      for (Type rhs : types)
+        instructions.push_back(InstructionAttr::get(
+            context, row.family, row.m, row.n, row.k, lhs, rhs, acc));
+  }
+  return instructions;
 }
 
-bool simt::hasInstruction(MatrixUnit unit, InstructionAttr instruction) {
-  return llvm::is_contained(instructionsOf(unit, instruction.getContext()),
-                            instruction);
+LogicalResult simt::checkInstruction(Operation *op, InstructionAttr instruction,
+                                     MatrixUnit unit) {
+  if (llvm::is_contained(instructionsOf(unit, op->getContext()), instruction))
+    return success();
+  return op->emitOpError("is no instruction of the matrix unit '")
+         << tile::stringifyMatrixUnit(unit) << "'";
 }
 
 bool simt::readsSharedMemory(InstructionAttr instruction) {
@@ -435,9 +401,8 @@ LinearLayout simt::factorLayout(InstructionAttr instruction, MatrixRole role,
                                 const LinearLayout &accumulator,
                                 ArrayRef<int64_t> shape) {
   size_t rank = shape.size();
-  bool isLhs = role == MatrixRole::A;
-  size_t depth = isLhs ? rank - 1 : rank - 2,
-         other = isLhs ? rank - 1 : rank - 2; // the accumulator's that is not
+  // K, which stands where the accumulator has the other factor's dimension.
+  size_t depth = role == MatrixRole::A ? rank - 1 : rank - 2;
   LinearLayout own = instructionLayout(instruction, role);
   size_t first =
       basesOf(instructionLayout(instruction, MatrixRole::Accumulator),
@@ -452,10 +417,10 @@ LinearLayout simt::factorLayout(InstructionAttr instruction, MatrixRole role,
     registers.back()[depth] = k;
   }
   for (const LinearLayout::Basis &basis : ArrayRef(repeats).drop_front(first))
-    if (basis[other] == 0)
+    if (basis[depth] == 0)
       registers.push_back(basis);
   for (LinearLayout::Basis basis : basesOf(accumulator, kWarp)) {
-    if (basis[other] != 0)
+    if (basis[depth] != 0)
       basis.assign(rank, 0);
     warps.push_back(basis);
   }
@@ -476,10 +441,6 @@ LinearLayout simt::factorBuffer(ArrayRef<int64_t> shape, int fastest,
   return layout::swizzledBuffer(padded, {fastest, 1 - fastest},
                                 static_cast<int32_t>(elementBytes),
                                 static_cast<int32_t>(row));
-}
-
-int64_t simt::placeIn(const LinearLayout &buffer, ArrayRef<int32_t> element) {
-  return buffer.invert().apply(element).front();
 }
 
 std::optional<UnitSwizzle> simt::unitSwizzle(const LinearLayout &buffer,

@@ -58,8 +58,8 @@ struct Channel {
 
 class Loop {
 public:
-  Loop(scf::ForOp loop, const DenseSet<Value> &written)
-      : loop(loop), body(loop.getBody()), written(written) {}
+  Loop(scf::ForOp loop, const Writes &writes)
+      : loop(loop), body(loop.getBody()), writes(writes) {}
 
   /// Whether there are channels, and what their copies need is known.
   bool analyse();
@@ -96,7 +96,7 @@ private:
 
   scf::ForOp loop;
   Block *body;
-  const DenseSet<Value> &written;
+  const Writes &writes;
   std::vector<Channel> channels;
   SmallVector<MmaOp> products; ///< with a channel
   llvm::SetVector<Operation *> slice;
@@ -127,10 +127,8 @@ std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
   }
   auto load = value.getDefiningOp<tile::LoadOp>();
   if (!load || !load->hasOneUse() || load->getBlock() != body ||
-      load.getIsVolatile() || !isZeros(load.getOther()))
-    return std::nullopt;
-  Value root = rootOf(load.getPtr());
-  if (!root || written.contains(root))
+      load.getIsVolatile() || !isZeros(load.getOther()) ||
+      writes.mayChange(load.getPtr()))
     return std::nullopt;
   channel.load = load;
   channel.mma = mma;
@@ -413,20 +411,12 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
         continue;
       if (failed(simt::checkLayouts(kernel, simt::blockShape(module))))
         return signalPassFailure();
-      DenseSet<Value> written;
-      bool writesUnknown = false;
-      kernel.walk([&](Operation *op) {
-        simt::forEachWrite(op, [&](Value pointer) {
-          Value root = simt::rootOf(pointer);
-          writesUnknown |= !root;
-          written.insert(root);
-        });
-      });
+      simt::Writes writes(kernel);
       SmallVector<scf::ForOp> loops;
       kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
       for (scf::ForOp op : loops) {
-        simt::Loop loop(op, written);
-        if (writesUnknown || !loop.analyse())
+        simt::Loop loop(op, writes);
+        if (!loop.analyse())
           continue;
         int64_t slots = wanted;
         if (limit)

@@ -116,6 +116,21 @@ void simt::forEachWrite(Operation *op, llvm::function_ref<void(Value)> visit) {
       visit(effect.getValue());
 }
 
+Writes::Writes(func::FuncOp kernel) {
+  kernel.walk([&](Operation *op) {
+    forEachWrite(op, [&](Value pointer) {
+      Value root = rootOf(pointer);
+      isUnknown |= !root;
+      roots.insert(root);
+    });
+  });
+}
+
+bool Writes::mayChange(Value pointer) const {
+  Value root = rootOf(pointer);
+  return isUnknown || !root || roots.contains(root);
+}
+
 static Access sharedAccess(Operation *op, Value buffer, bool isWrite) {
   Access access;
   access.op = op;

@@ -48,6 +48,18 @@ bool ordersMemory(mlir::Operation *op);
 void forEachWrite(mlir::Operation *op,
                   llvm::function_ref<void(mlir::Value pointer)> visit);
 
+/// What a kernel writes of global memory.
+class Writes {
+public:
+  explicit Writes(mlir::func::FuncOp kernel);
+  /// Whether it may write what an address derives from.
+  bool mayChange(mlir::Value pointer) const;
+
+private:
+  llvm::DenseSet<mlir::Value> roots;
+  bool isUnknown = false;
+};
+
 /// What an op itself accesses, not what ops in its regions do.
 llvm::SmallVector<Access> accessesOf(mlir::Operation *op);
 

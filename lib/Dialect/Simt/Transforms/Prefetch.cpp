@@ -40,15 +40,7 @@ constexpr int64_t kWaitingBytes = 192;
 
 class Prefetcher {
 public:
-  explicit Prefetcher(func::FuncOp kernel) : kernel(kernel) {
-    kernel.walk([&](Operation *op) {
-      forEachWrite(op, [&](Value pointer) {
-        Value root = rootOf(pointer);
-        writesUnknown |= !root;
-        written.insert(root);
-      });
-    });
-  }
+  explicit Prefetcher(func::FuncOp kernel) : kernel(kernel), writes(kernel) {}
 
   void run() {
     SmallVector<Block *> blocks;
@@ -69,10 +61,7 @@ public:
 
 private:
   bool isMovable(tile::LoadOp load) {
-    if (load.getIsVolatile() || writesUnknown)
-      return false;
-    Value root = rootOf(load.getPtr());
-    return root && !written.contains(root);
+    return !load.getIsVolatile() && !writes.mayChange(load.getPtr());
   }
 
   /// The pure ops of `block` that `values` are made of, operands first; fails
@@ -287,8 +276,7 @@ private:
   }
 
   func::FuncOp kernel;
-  DenseSet<Value> written;
-  bool writesUnknown = false;
+  Writes writes;
 };
 
 } // namespace

@@ -16,12 +16,14 @@
 
 namespace terrazzo::simt {
 
-/// Whether the unit executes this instruction, on operands without a sign if
-/// `isUnsigned`. Code generation aborts on one that it does not know, so
-/// targets ask before they emit one.
-bool hasInstruction(tile::MatrixUnit unit, InstructionAttr instruction);
+/// Whether the unit executes this instruction; says that it does not. Code
+/// generation aborts on one that it does not know, so targets ask before they
+/// emit one.
+llvm::LogicalResult checkInstruction(mlir::Operation *op,
+                                     InstructionAttr instruction,
+                                     tile::MatrixUnit unit);
 
-/// All that it executes.
+/// All that a unit executes.
 llvm::SmallVector<InstructionAttr> instructionsOf(tile::MatrixUnit unit,
                                                   mlir::MLIRContext *context);
 
@@ -81,9 +83,6 @@ LinearLayout factorBuffer(llvm::ArrayRef<int64_t> shape, int fastest,
 /// What such a buffer's layout is; nothing if it is another.
 std::optional<UnitSwizzle> unitSwizzle(const LinearLayout &buffer,
                                        int64_t elementBytes);
-
-/// The place of an element in a buffer, in elements.
-int64_t placeIn(const LinearLayout &buffer, llvm::ArrayRef<int32_t> element);
 
 } // namespace terrazzo::simt
 

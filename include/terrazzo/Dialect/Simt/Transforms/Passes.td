@@ -56,7 +56,7 @@ def SimtDecompose : Pass<"tz-simt-decompose", "::mlir::ModuleOp"> {
 
     Ensures: what is left of conversions moves data within a warp at most; reductions and scans stay within a warp
     (`simt.warp_reduce`, or an axis that no warp bit moves along); products read their factors from buffers
-    (`simt.local_dot`); gather, slice, insert, flip, concat, histogram, recurrence and reshapes that are not linear are
+    (`simt.local_dot`, `simt.local_mma`) or hold them in registers (`simt.mma`); gather, slice, insert, flip, concat, histogram, recurrence and reshapes that are not linear are
     accesses of buffers; results of atomics and of volatile loads reach every thread that has a copy. No barrier is there yet.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
