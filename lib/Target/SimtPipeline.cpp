@@ -27,6 +27,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createFitShared());
+  manager.addPass(createInsertMmaWaits());
   manager.addPass(createAllocateShared());
   manager.addPass(createInsertBarriers());
   manager.addPass(createSimtToLLVM());

@@ -174,7 +174,7 @@ void Lowering::planLoops(func::FuncOp kernel) {
   bool hasUnits = false;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     ops.push_back(op);
-    hasUnits |= isa<simt::MmaOp, simt::LocalMmaOp>(op);
+    hasUnits |= isa<simt::MmaOp, simt::LocalMmaOp, simt::MmaWaitOp>(op);
     int64_t count = registersFor(op), own = count * weightOf(op);
     // Where a tile alone takes all registers, half of the code moves them.
     weight += count >= 256 ? 2 * own : own;

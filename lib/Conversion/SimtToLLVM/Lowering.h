@@ -393,7 +393,11 @@ private:
   llvm::LogicalResult lowerMma(simt::MmaOp op);
   struct GroupFactor;
   llvm::FailureOr<GroupFactor> groupFactor(simt::LocalMmaOp op, bool isLhs);
+  GroupFactor heldFactor(simt::LocalMmaOp op);
+  llvm::SmallVector<mlir::Value> packBlocks(mlir::Value acc, size_t run);
+  void unpackBlocks(mlir::Value acc, mlir::ValueRange blocks);
   llvm::LogicalResult lowerLocalMma(simt::LocalMmaOp op);
+  llvm::LogicalResult lowerMmaWait(simt::MmaWaitOp op);
 
   //===--- Control.cpp
   //-----------------------------------------------------===//

@@ -28,6 +28,17 @@ struct Selector {
   }
 };
 
+/// Which run of registers it is along M or N: the bits that do not move along
+/// the other.
+Selector along(const Distribution &d, uint32_t run, int64_t dim) {
+  int64_t other = dim == d.rank() - 1 ? dim - 1 : dim + 1;
+  Selector selector;
+  for (unsigned bit = 0; run << bit < d.numRegisters(); ++bit)
+    if (d.registers[bit + llvm::Log2_32(run)][other] == 0)
+      selector.bits.push_back(bit);
+  return selector;
+}
+
 } // namespace
 
 LogicalResult Lowering::lowerMma(simt::MmaOp op) {
@@ -44,14 +55,7 @@ LogicalResult Lowering::lowerMma(simt::MmaOp op) {
            lhsRun = runOf(layout::MatrixRole::A),
            rhsRun = runOf(layout::MatrixRole::B);
   uint32_t runs = d.numRegisters() / run;
-  Selector rows, columns;
-  for (unsigned bit = 0; run << bit < d.numRegisters(); ++bit) {
-    const Coords &moves = d.registers[bit + llvm::Log2_32(run)];
-    if (moves[rank - 1] == 0)
-      rows.bits.push_back(bit);
-    if (moves[rank - 2] == 0)
-      columns.bits.push_back(bit);
-  }
+  Selector rows = along(d, run, rank - 2), columns = along(d, run, rank - 1);
   // Steps beyond the shape are padding.
   auto steps = static_cast<uint32_t>(lhs.getShape().back() / unit.getK());
   uint32_t paddedSteps = simt::paddedShape(lhs.getShape()).back() / unit.getK();
@@ -84,17 +88,44 @@ LogicalResult Lowering::lowerMma(simt::MmaOp op) {
   return success();
 }
 
-/// A factor in shared memory, as one warp's instructions see it.
+/// A factor, as one warp's instructions see it.
 struct Lowering::GroupFactor {
   simt::UnitSwizzle swizzle;
   Value pointer;
-  SmallVector<int32_t> places; ///< of each block of the accumulator, in bytes
-  SmallVector<int32_t> steps;  ///< along K, in bytes
+  SmallVector<Value> fragments; ///< where it is in registers
+  SmallVector<int32_t> places;  ///< of each block of the accumulator
+  SmallVector<int32_t> steps;   ///< along K
 };
 
-/// The place of a block of the accumulator in a factor, and what a warp adds,
-/// come from the accumulator's layout: along M in the left, along N in the
-/// right.
+/// The fragments of a left factor in registers.
+Lowering::GroupFactor Lowering::heldFactor(simt::LocalMmaOp op) {
+  simt::InstructionAttr unit = op.getInstruction();
+  Distribution &d = distribution(op.getAcc().getType());
+  auto runOf = [&](layout::MatrixRole role) {
+    return static_cast<uint32_t>(
+        simt::instructionLayout(unit, role).inSize(simt::kRegister));
+  };
+  uint32_t run = runOf(layout::MatrixRole::Accumulator),
+           held = runOf(layout::MatrixRole::A);
+  auto type = cast<RankedTensorType>(op.getLhs().getType());
+  auto steps = static_cast<int32_t>(type.getShape().back() / unit.getK()),
+       paddedSteps = simt::paddedShape(type.getShape()).back() / unit.getK();
+  GroupFactor factor;
+  ArrayRef<Value> registers = registersOf(op.getLhs());
+  for (size_t first = 0; first < registers.size(); first += held)
+    factor.fragments.push_back(
+        pack(registers.slice(first, held), type.getElementType()));
+  Selector rows = along(d, run, 0);
+  for (uint32_t number = 0; number < d.numRegisters() / run; ++number)
+    factor.places.push_back(static_cast<int32_t>(rows(number)) * paddedSteps);
+  for (int32_t step = 0; step < steps; ++step)
+    factor.steps.push_back(step);
+  return factor;
+}
+
+/// The place of a block of the accumulator in a factor in shared memory, and
+/// what a warp adds, come from the accumulator's layout: along M in the left,
+/// along N in the right.
 FailureOr<Lowering::GroupFactor> Lowering::groupFactor(simt::LocalMmaOp op,
                                                        bool isLhs) {
   simt::InstructionAttr unit = op.getInstruction();
@@ -107,7 +138,7 @@ FailureOr<Lowering::GroupFactor> Lowering::groupFactor(simt::LocalMmaOp op,
   Type element = simt::tileElement(isLhs ? unit.getLhs() : unit.getRhs());
   int64_t bytes = simt::elementBytes(element);
   LinearLayout layout =
-      (isLhs ? op.getLhsSwizzle() : op.getRhsSwizzle()).getLayout();
+      (isLhs ? *op.getLhsSwizzle() : op.getRhsSwizzle()).getLayout();
   FailureOr<Addressing> a =
       addressing(op, buffer, element, offset ? scalar(offset) : Value(), 0);
   if (failed(a))
@@ -140,40 +171,61 @@ FailureOr<Lowering::GroupFactor> Lowering::groupFactor(simt::LocalMmaOp op,
   return factor;
 }
 
+/// The accumulators of the blocks that a warp computes, as words.
+SmallVector<Value> Lowering::packBlocks(Value acc, size_t run) {
+  Type element = tile::getElementType(acc.getType());
+  ArrayRef<Value> registers = registersOf(acc);
+  SmallVector<Value> blocks;
+  for (size_t first = 0; first < registers.size(); first += run)
+    blocks.push_back(pack(registers.slice(first, run), element));
+  return blocks;
+}
+
+void Lowering::unpackBlocks(Value acc, ValueRange blocks) {
+  Type element = tile::getElementType(acc.getType());
+  size_t run = distribution(acc.getType()).numRegisters() / blocks.size();
+  Registers now;
+  for (Value block : blocks)
+    llvm::append_range(now, unpack(block, element, static_cast<int64_t>(run)));
+  setRegisters(acc, std::move(now));
+}
+
 LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
   simt::InstructionAttr unit = op.getInstruction();
-  auto acc = cast<RankedTensorType>(op.getAcc().getType());
-  size_t run = simt::instructionLayout(unit, layout::MatrixRole::Accumulator)
-                   .inSize(simt::kRegister);
-  size_t runs = distribution(acc).numRegisters() / run;
-  FailureOr<GroupFactor> lhs = groupFactor(op, true),
+  FailureOr<GroupFactor> lhs = op.getLhsSwizzle() ? groupFactor(op, true)
+                                                  : heldFactor(op),
                          rhs = groupFactor(op, false);
   if (failed(lhs) || failed(rhs))
     return failure();
-  SmallVector<Value> sums;
-  SmallVector<Type> types;
-  for (size_t number = 0; number < runs; ++number) {
-    sums.push_back(pack(registersOf(op.getAcc()).slice(number * run, run),
-                        acc.getElementType()));
-    types.push_back(sums.back().getType());
-  }
+  SmallVector<Value> sums =
+      packBlocks(op.getAcc(),
+                 simt::instructionLayout(unit, layout::MatrixRole::Accumulator)
+                     .inSize(simt::kRegister));
   auto number = [&](int64_t value) {
     return b.getI32IntegerAttr(static_cast<int32_t>(value));
   };
   auto flag = [&](bool isSet) { return isSet ? b.getUnitAttr() : UnitAttr(); };
   // Rows of the left factor run along K where they run along its dim1.
   auto group = simt::ThreadGroupMmaOp::create(
-      b, types, lhs->pointer, rhs->pointer, sums, unit,
-      b.getDenseI32ArrayAttr(lhs->places), b.getDenseI32ArrayAttr(rhs->places),
-      b.getDenseI32ArrayAttr(lhs->steps), b.getDenseI32ArrayAttr(rhs->steps),
-      number(lhs->swizzle.bytes), number(rhs->swizzle.bytes),
-      number(lhs->swizzle.stride), number(rhs->swizzle.stride),
-      number(lhs->swizzle.leading), number(rhs->swizzle.leading),
-      flag(lhs->swizzle.isColumn), flag(!rhs->swizzle.isColumn));
-  Registers now;
-  for (Value sum : group.getResults())
-    llvm::append_range(
-        now, unpack(sum, acc.getElementType(), static_cast<int64_t>(run)));
-  setRegisters(op.getResult(), std::move(now));
+      b, TypeRange(ValueRange(sums)), lhs->pointer, lhs->fragments,
+      rhs->pointer, sums, unit, b.getDenseI32ArrayAttr(lhs->places),
+      b.getDenseI32ArrayAttr(rhs->places), b.getDenseI32ArrayAttr(lhs->steps),
+      b.getDenseI32ArrayAttr(rhs->steps), number(lhs->swizzle.bytes),
+      number(rhs->swizzle.bytes), number(lhs->swizzle.stride),
+      number(rhs->swizzle.stride), number(lhs->swizzle.leading),
+      number(rhs->swizzle.leading), flag(lhs->swizzle.isColumn),
+      flag(!rhs->swizzle.isColumn));
+  unpackBlocks(op.getResult(), group.getResults());
+  return success();
+}
+
+LogicalResult Lowering::lowerMmaWait(simt::MmaWaitOp op) {
+  SmallVector<Value> words;
+  for (Value value : op.getValues())
+    llvm::append_range(words, packBlocks(value, registersOf(value).size()));
+  auto wait = simt::ThreadGroupWaitOp::create(b, TypeRange(ValueRange(words)),
+                                              words, op.getPendingAttr());
+  for (auto [index, result] : llvm::enumerate(op.getResults()))
+    unpackBlocks(result, wait.getResults().slice(index, 1));
   return success();
 }

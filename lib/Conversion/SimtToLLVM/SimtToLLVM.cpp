@@ -517,6 +517,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::LocalDotOp o) { return lowerLocalDot(o); })
       .Case([&](simt::MmaOp o) { return lowerMma(o); })
       .Case([&](simt::LocalMmaOp o) { return lowerLocalMma(o); })
+      .Case([&](simt::MmaWaitOp o) { return lowerMmaWait(o); })
       .Case([&](scf::ForOp o) { return lowerFor(o); })
       .Case([&](scf::IfOp o) { return lowerIf(o); })
       .Case([&](scf::WhileOp o) { return lowerWhile(o); })

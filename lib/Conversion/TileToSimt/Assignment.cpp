@@ -369,7 +369,7 @@ std::optional<LinearLayout> Assignment::upwards(const Link &link,
   auto mma = dyn_cast<MmaOp>(link.op);
   if (!mma)
     return operandLayout(link.op, result);
-  if (readsSharedMemory(mma.getInstruction()) ||
+  if (mma.isInShared(link.operand) ||
       !isAccumulatorLayout(mma.getInstruction(), result))
     return std::nullopt;
   return factorLayout(

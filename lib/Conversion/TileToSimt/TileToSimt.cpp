@@ -264,16 +264,13 @@ void Placement::placeMma(MmaOp op) {
   LinearLayout layout = assignment.layoutForMma(op);
   auto factor = [&](unsigned index, layout::MatrixRole role) {
     OpOperand &operand = op->getOpOperand(index);
+    if (op.isInShared(index))
+      return wantAny(operand);
     wantOperand(operand, factorLayout(op.getInstruction(), role, layout,
                                       tile::getShape(operand.get().getType())));
   };
-  if (readsSharedMemory(op.getInstruction())) {
-    wantAny(op->getOpOperand(0));
-    wantAny(op->getOpOperand(1));
-  } else {
-    factor(0, layout::MatrixRole::A);
-    factor(1, layout::MatrixRole::B);
-  }
+  factor(0, layout::MatrixRole::A);
+  factor(1, layout::MatrixRole::B);
   wantOperand(op->getOpOperand(2), layout);
   setResult(op->getResult(0), layout);
 }

@@ -48,21 +48,55 @@ static SmallVector<Value> createMatrixAsm(OpBuilder &builder, Location loc,
                                           const std::string &constraints,
                                           ValueRange operands, Type type,
                                           size_t count) {
-  auto results = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(count, type));
-  Value parts = LLVM::InlineAsmOp::create(
-                    builder, loc, TypeRange(results), operands, text,
-                    constraints, /*has_side_effects=*/true,
-                    /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                    LLVM::AsmDialectAttr(), ArrayAttr())
-                    .getResult(0);
+  SmallVector<Type> results;
+  if (count != 0)
+    results.push_back(LLVM::LLVMStructType::getLiteral(
+        builder.getContext(), SmallVector<Type>(count, type)));
+  auto piece = LLVM::InlineAsmOp::create(
+      builder, loc, results, operands, text, constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
   SmallVector<Value> words;
   for (size_t i = 0; i < count; ++i)
     words.push_back(builder.createOrFold<LLVM::BitcastOp>(
         loc, builder.getI32Type(),
-        LLVM::ExtractValueOp::create(builder, loc, parts,
+        LLVM::ExtractValueOp::create(builder, loc, piece.getResult(0),
                                      static_cast<int64_t>(i))));
   return words;
+}
+
+/// Emits a piece of PTX that changes float registers in place, $0 and up: those
+/// of `accs`, each given as words. Inputs follow, with a constraint each.
+static SmallVector<Value> createInPlaceAsm(OpBuilder &builder, Location loc,
+                                           llvm::StringRef text,
+                                           ArrayRef<std::string> kinds,
+                                           ValueRange inputs, ValueRange accs) {
+  Type f32 = builder.getF32Type();
+  SmallVector<Value> registers;
+  SmallVector<size_t> sizes;
+  for (Value acc : accs) {
+    registers.append(accumulatorWords(builder, loc, acc, f32));
+    sizes.push_back(registers.size());
+  }
+  SmallVector<std::string> constraints(registers.size(), "=f");
+  llvm::append_range(constraints, kinds);
+  for (size_t i = 0; i < registers.size(); ++i)
+    constraints.push_back(std::to_string(i));
+  constraints.emplace_back("~{memory}");
+  SmallVector<Value> operands(inputs);
+  operands.append(registers);
+  SmallVector<Value> words =
+      createMatrixAsm(builder, loc, text, llvm::join(constraints, ","),
+                      operands, f32, registers.size());
+  SmallVector<Value> now;
+  size_t first = 0;
+  for (auto [acc, end] : llvm::zip(accs, sizes)) {
+    now.push_back(fromWords(builder, loc,
+                            ArrayRef(words).slice(first, end - first),
+                            acc.getType()));
+    first = end;
+  }
+  return now;
 }
 
 namespace {
@@ -125,8 +159,8 @@ struct LowerMma : OpRewritePattern<simt::ThreadMmaOp> {
   }
 };
 
-/// wgmma. Everything from the first instruction to the wait is one piece of
-/// PTX: accumulators stay in their registers while products are in flight.
+/// wgmma: one piece of PTX from the fence to the end of the group. Accumulators
+/// stay in their registers while products are in flight.
 struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
   LowerGroupMma(MLIRContext *context, tile::MatrixUnit unit)
       : OpRewritePattern(context), unit(unit) {}
@@ -151,25 +185,37 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     return LLVM::OrOp::create(b, loc, address, constant(rest));
   }
 
+  static std::string list(size_t first, size_t count) {
+    std::string names = "{";
+    for (size_t i = 0; i < count; ++i)
+      names += (i ? ", $" : "$") + std::to_string(first + i);
+    return names + "}";
+  }
+
   /// The PTX: `each` accumulator registers for each product, from $0 on, then
-  /// the two descriptors.
-  static std::string textOf(simt::ThreadGroupMmaOp op, size_t each) {
+  /// the left factor, `held` registers for each fragment or a descriptor, then
+  /// the right one's descriptor.
+  static std::string textOf(simt::ThreadGroupMmaOp op, size_t each,
+                            size_t held) {
     simt::InstructionAttr instruction = op.getInstruction();
-    size_t count = op.getAccs().size();
-    auto name = [](size_t number) { return "$" + std::to_string(number); };
-    std::string lhs = name(count * each), rhs = name(count * each + 1);
+    size_t count = op.getAccs().size(), fragments = op.getFragments().size(),
+           left = count * each;
+    std::string lhs = "$" + std::to_string(left),
+                rhs = "$" + std::to_string(
+                                left + (op.getLhs() ? 1 : fragments * held));
     std::string kind = "wgmma.mma_async.sync.aligned.m64n" +
                        std::to_string(instruction.getN()) + "k" +
                        std::to_string(instruction.getK()) + "." +
                        mmaType(instruction.getAcc(), false).str() + "." +
                        mmaType(instruction.getLhs(), false).str() + "." +
                        mmaType(instruction.getRhs(), false).str() + " ";
-    std::string flags = std::string(", p, 1, 1, ") +
-                        (op.getLhsAcross() ? "1" : "0") + ", " +
-                        (op.getRhsAcross() ? "1" : "0") + ";\n";
+    std::string flags = ", p, 1, 1, ";
+    if (op.getLhs())
+      flags += op.getLhsAcross() ? "1, " : "0, ";
+    flags += op.getRhsAcross() ? "1;\n" : "0;\n";
     std::string text = "{\n.reg .pred p;\n.reg .b64 a, b;\n"
                        "setp.eq.b64 p, " +
-                       lhs + ", " + lhs +
+                       rhs + ", " + rhs +
                        ";\n"
                        "wgmma.fence.sync.aligned;\n";
     auto shifted = [&](const char *to, const std::string &from, int64_t bytes) {
@@ -179,16 +225,17 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     for (auto [lhsStep, rhsStep] :
          llvm::zip(op.getLhsSteps(), op.getRhsSteps()))
       for (size_t i = 0; i < count; ++i) {
-        shifted("a", lhs, op.getLhsPlaces()[i] + lhsStep);
+        int32_t place = op.getLhsPlaces()[i] + lhsStep;
+        std::string factor = "a";
+        if (op.getLhs())
+          shifted("a", lhs, place);
+        else
+          factor = list(left + static_cast<size_t>(place) * held, held);
         shifted("b", rhs, op.getRhsPlaces()[i] + rhsStep);
-        std::string registers;
-        for (size_t r = 0; r < each; ++r)
-          registers += (r ? ", " : "") + name(i * each + r);
-        text.append(kind).append("{").append(registers);
-        text.append("}, a, b").append(flags);
+        text.append(kind).append(list(i * each, each)).append(", ");
+        text.append(factor).append(", b").append(flags);
       }
-    return text + "wgmma.commit_group.sync.aligned;\n"
-                  "wgmma.wait_group.sync.aligned 0;\n}";
+    return text + "wgmma.commit_group.sync.aligned;\n}";
   }
 
   LogicalResult matchAndRewrite(simt::ThreadGroupMmaOp op,
@@ -196,37 +243,48 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
     if (failed(simt::checkInstruction(op, op.getInstruction(), unit)))
       return failure();
     Location loc = op.getLoc();
-    Type f32 = rewriter.getF32Type();
-    SmallVector<Value> accs;
-    for (Value acc : op.getAccs())
-      accs.append(accumulatorWords(rewriter, loc, acc, f32));
-    size_t each = accs.size() / op.getAccs().size();
+    SmallVector<Value> operands;
+    SmallVector<std::string> kinds;
     // Without `across` the leading offset means nothing; 1 is what is given.
-    auto leading = [](bool isAcross, int64_t bytes) {
-      return isAcross ? bytes : 16;
+    auto addFactor = [&](Value pointer, int64_t swizzle, int64_t stride,
+                         int64_t leading, bool isAcross) {
+      operands.push_back(descriptor(rewriter, loc, pointer, swizzle, stride,
+                                    isAcross ? leading : 16));
+      kinds.emplace_back("l");
     };
-    SmallVector<Value> operands = {
-        descriptor(rewriter, loc, op.getLhs(), op.getLhsSwizzle(),
-                   op.getLhsStride(),
-                   leading(op.getLhsAcross(), op.getLhsLeading())),
-        descriptor(rewriter, loc, op.getRhs(), op.getRhsSwizzle(),
-                   op.getRhsStride(),
-                   leading(op.getRhsAcross(), op.getRhsLeading()))};
-    operands.append(accs);
-    std::string constraints;
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "=f,";
-    constraints += "l,l";
-    for (size_t i = 0; i < accs.size(); ++i)
-      constraints += "," + std::to_string(i);
-    SmallVector<Value> words =
-        createMatrixAsm(rewriter, loc, textOf(op, each),
-                        constraints + ",~{memory}", operands, f32, accs.size());
-    SmallVector<Value> now;
-    for (auto [i, type] : llvm::enumerate(op.getResultTypes()))
-      now.push_back(fromWords(rewriter, loc,
-                              ArrayRef(words).slice(i * each, each), type));
-    rewriter.replaceOp(op, now);
+    size_t held = 0;
+    for (Value fragment : op.getFragments()) {
+      SmallVector<Value> words = splitIntoWords(rewriter, loc, fragment);
+      held = words.size();
+      operands.append(words);
+      kinds.append(held, "r");
+    }
+    if (op.getLhs())
+      addFactor(op.getLhs(), op.getLhsSwizzle(), op.getLhsStride(),
+                op.getLhsLeading(), op.getLhsAcross());
+    addFactor(op.getRhs(), op.getRhsSwizzle(), op.getRhsStride(),
+              op.getRhsLeading(), op.getRhsAcross());
+    auto each = static_cast<size_t>(
+        simt::instructionLayout(op.getInstruction(),
+                                layout::MatrixRole::Accumulator)
+            .inSize(simt::kRegister));
+    rewriter.replaceOp(op,
+                       createInPlaceAsm(rewriter, loc, textOf(op, each, held),
+                                        kinds, operands, op.getAccs()));
+    return success();
+  }
+};
+
+/// A wait hands on what it waited for, so that it is read behind it only.
+struct LowerGroupWait : OpRewritePattern<simt::ThreadGroupWaitOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(simt::ThreadGroupWaitOp op,
+                                PatternRewriter &rewriter) const override {
+    std::string text = "wgmma.wait_group.sync.aligned " +
+                       std::to_string(op.getPending()) + ";";
+    rewriter.replaceOp(op, createInPlaceAsm(rewriter, op.getLoc(), text, {}, {},
+                                            op.getValues()));
     return success();
   }
 };
@@ -236,4 +294,5 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
 void nvptx::populateMatrixPatterns(RewritePatternSet &patterns,
                                    tile::MatrixUnit unit) {
   patterns.add<LowerMma, LowerGroupMma>(patterns.getContext(), unit);
+  patterns.add<LowerGroupWait>(patterns.getContext());
 }

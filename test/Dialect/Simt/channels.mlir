@@ -1,10 +1,11 @@
 // RUN: tz-opt %s --split-input-file --pass-pipeline='builtin.module(tz-choose-matrix-units,tz-tile-to-simt,tz-simt-channels,canonicalize,cse)' | FileCheck %s
-// RUN: tz-opt %s --split-input-file --pass-pipeline='builtin.module(tz-choose-matrix-units,tz-tile-to-simt,tz-simt-channels,canonicalize,cse,tz-simt-decompose,tz-fit-shared,tz-allocate-shared,tz-insert-barriers,tz-check-barriers)' -o /dev/null
+// RUN: tz-opt %s --split-input-file --pass-pipeline='builtin.module(tz-choose-matrix-units,tz-tile-to-simt,tz-simt-channels,canonicalize,cse,tz-simt-decompose,tz-fit-shared,tz-insert-mma-waits,tz-allocate-shared,tz-insert-barriers,tz-check-barriers)' -o /dev/null
 
-// The right factor is loaded in the loop: three slots, two copies before the loop, one in it that fills the slot before the one that
-// is read. The left factor does not change: it is stored in front.
+// The right factor is loaded in the loop, and the sum only added to: a product may run on into the next iteration, so there is a slot
+// more than stages. Two copies before the loop; the one in it fills the slot two before the one that is read. The left factor does
+// not change: it is stored in front.
 // CHECK-LABEL: func.func @ring
-// CHECK: %[[RING:.*]] = simt.alloc 6144 {alignment = 512 : i64, ring}
+// CHECK: %[[RING:.*]] = simt.alloc 8192 {alignment = 512 : i64, ring = 1 : i64}
 // CHECK: simt.local_copy {{.*}} to %[[RING]][%c0_i32]
 // CHECK: simt.copy_commit
 // CHECK: simt.local_copy {{.*}} to %[[RING]][%c1024_i32]
@@ -13,13 +14,15 @@
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[SLOT:.*]] = %c0_i32)
 // CHECK-NEXT: simt.copy_wait 1
 // CHECK-NEXT: simt.barrier units
-// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[SLOT]], %c0_i32
-// CHECK: %[[BEFORE:.*]] = arith.select %[[FIRST]], %c2_i32
-// CHECK: %[[FILLED:.*]] = arith.muli %[[BEFORE]], %c1024_i32
+// CHECK: %[[READ:.*]] = arith.muli %[[SLOT]], %c1024_i32
+// CHECK: simt.local_mma %{{.*}}[] swizzle #{{.*}}, %[[RING]][%[[READ]]]
+// CHECK: %[[WRAPS:.*]] = arith.cmpi slt, %[[SLOT]], %c2_i32
+// CHECK: %[[AHEAD:.*]] = arith.addi %[[SLOT]], %c2_i32
+// CHECK: %[[BACK:.*]] = arith.subi %[[SLOT]], %c2_i32
+// CHECK: %[[OLDEST:.*]] = arith.select %[[WRAPS]], %[[AHEAD]], %[[BACK]]
+// CHECK: %[[FILLED:.*]] = arith.muli %[[OLDEST]], %c1024_i32
 // CHECK: simt.local_copy {{.*}} to %[[RING]][%[[FILLED]]]
 // CHECK-NEXT: simt.copy_commit
-// CHECK: %[[READ:.*]] = arith.muli %[[SLOT]], %c1024_i32
-// CHECK: simt.local_mma %{{.*}}[] #{{.*}}, %[[RING]][%[[READ]]]
 // CHECK-NOT: tile.load
 module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
   func.func @ring(%b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %o: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {

@@ -62,3 +62,30 @@ func.func @none_elsewhere() attributes {tile.kernel} {
   %y = simt.local_load %c[] base 0 strides [1] : tensor<64xf32, #l>
   return
 }
+
+// -----
+
+#acc = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#f = #simt.layout<register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 16]>
+#a = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8], [8, 0], [16, 0], [32, 0]], dims = [64, 16]>
+#b = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [8, 4]], dims = [16, 8]>
+
+// A product reads its factors until a wait, whatever barriers there are; and its sum is not there before.
+func.func @in_flight() attributes {tile.kernel} {
+  %f = arith.constant dense<1.0> : tensor<64x16xf16, #f>
+  %c = arith.constant dense<0.0> : tensor<64x8xf32, #acc>
+  %m = simt.alloc 2048 at 0
+  // expected-note @+2 {{the earlier access}}
+  // expected-note @+1 {{the product}}
+  %x = simt.local_mma %m[] swizzle #a, %m[] swizzle #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, tensor<64x8xf32, #acc>
+  simt.barrier units
+  // expected-error @+1 {{needs a wait after an earlier access of the same shared memory}}
+  simt.local_store %f, %m[] base 0 strides [] swizzle #a : tensor<64x16xf16, #f>
+  // expected-error @+1 {{reads a result that is still in flight}}
+  %y = arith.negf %x : tensor<64x8xf32, #acc>
+  simt.barrier
+  %z = simt.mma_wait 0 of %x reading %m : tensor<64x8xf32, #acc> -> tensor<64x8xf32, #acc>
+  simt.barrier
+  simt.local_store %f, %m[] base 0 strides [] swizzle #a : tensor<64x16xf16, #f>
+  return
+}

@@ -551,8 +551,8 @@ func.func @thread_mma_c1(%a: vector<4xi32>, %b: i32) {
 
 func.func @local_mma_c2(%c: tensor<64x8xf32, #acc>) {
   %a = simt.alloc 2048
-  // expected-error @below {{'simt.local_mma' op needs factors that lie as the matrix unit reads them, got #simt.layout<offset = }}
-  %d = simt.local_mma %a[] #plain, %a[] #turned, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : tensor<64x8xf32, #acc>
+  // expected-error @below {{'simt.local_mma' op needs a left factor that lies as the matrix unit reads it, or a tile without swizzle and offset, got #simt.layout<offset = }}
+  %d = simt.local_mma %a[] swizzle #plain, %a[] swizzle #turned, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, tensor<64x8xf32, #acc>
   return
 }
 
@@ -565,7 +565,92 @@ func.func @local_mma_c2(%c: tensor<64x8xf32, #acc>) {
 func.func @local_mma_c3(%c: tensor<64x8xf32, #l>) {
   %m = simt.alloc 2048
   // expected-error @below {{'simt.local_mma' op needs a layout that repeats that of #simt.instruction<family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'tensor<64x8xf32}}
-  %d = simt.local_mma %m[] #a, %m[] #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : tensor<64x8xf32, #l>
+  %d = simt.local_mma %m[] swizzle #a, %m[] swizzle #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, tensor<64x8xf32, #l>
+  return
+}
+
+// -----
+
+#acc = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#a = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8], [8, 0], [16, 0], [32, 0]], dims = [64, 16]>
+#turned = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], dims = [16, 8]>
+
+func.func @local_mma_c2_rhs(%c: tensor<64x8xf32, #acc>) {
+  %m = simt.alloc 2048
+  // expected-error @below {{'simt.local_mma' op needs a right factor that lies as the matrix unit reads it, got #simt.layout<offset = }}
+  %d = simt.local_mma %m[] swizzle #a, %m[] swizzle #turned, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, tensor<64x8xf32, #acc>
+  return
+}
+
+// -----
+
+#acc = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#other = #simt.layout<register = [[0, 1], [0, 8], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 16]>
+#b = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [8, 4]], dims = [16, 8]>
+
+func.func @local_mma_c3_tile(%a: tensor<64x16xf16, #other>, %c: tensor<64x8xf32, #acc>) {
+  %m = simt.alloc 2048
+  // expected-error @below {{'simt.local_mma' op needs the layout of a left factor beside 'tensor<64x8xf32}}
+  %d = simt.local_mma %a[], %m[] swizzle #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : tensor<64x16xf16, #other>, tensor<64x8xf32, #acc>
+  return
+}
+
+// -----
+
+func.func @mma_c6(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @below {{'simt.mma' op has all factors in registers with #simt.instruction<family = mma}}
+  %d = simt.mma %a, %b, %c by <family = mma, m = 16, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> {lhsInRegisters} : tensor<16x16xf16>, tensor<16x8xf16> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_wait_c1(%a: tensor<16x16xf32>) {
+  // expected-error @below {{'simt.mma_wait' op needs a result for each value, of its type}}
+  %b = simt.mma_wait 0 of %a : tensor<16x16xf32> -> tensor<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_wait_c2() {
+  // expected-error @below {{'simt.mma_wait' op pending must not be negative, got -1}}
+  simt.mma_wait -1
+  return
+}
+
+// -----
+
+func.func @thread_group_wait_c1(%a: vector<4xi32>) {
+  // expected-error @below {{'simt.thread_group_wait' op needs a result for each value, of its type}}
+  %b = simt.thread_group_wait 0 of %a : vector<4xi32> -> vector<2xi32>
+  return
+}
+
+// -----
+
+func.func @thread_group_wait_c2() {
+  // expected-error @below {{'simt.thread_group_wait' op pending must not be negative, got -1}}
+  simt.thread_group_wait -1
+  return
+}
+
+// -----
+
+func.func @alloc_ring() {
+  // expected-error @below {{'simt.alloc' op ring must not be negative, got -1}}
+  %a = simt.alloc 16 {ring = -1 : i64}
+  return
+}
+
+// -----
+
+func.func @thread_group_mma_c3(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
+  // expected-error @below {{'simt.thread_group_mma' op needs a pointer to the left factor or a fragment for each place and step, got 1 fragments}}
+  %c = simt.thread_group_mma held (%a : vector<4xi32>), %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
+    {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0, 1>, rhsSteps = array<i32: 0, 32>,
+     lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
+     lhsLeading = 16 : i32, rhsLeading = 16 : i32} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
   return
 }
 
@@ -573,7 +658,7 @@ func.func @local_mma_c3(%c: tensor<64x8xf32, #l>) {
 
 func.func @thread_group_mma_c1(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
   // expected-error @below {{'simt.thread_group_mma' op needs as many places and results as accumulators, and steps in pairs}}
-  %c = simt.thread_group_mma %p, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
+  %c = simt.thread_group_mma at %p : !llvm.ptr<3>, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
     {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0, 32>, rhsSteps = array<i32: 0>,
      lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
      lhsLeading = 16 : i32, rhsLeading = 16 : i32} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
@@ -584,7 +669,7 @@ func.func @thread_group_mma_c1(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
 
 func.func @thread_group_mma_c2(%p: !llvm.ptr<3>, %a: vector<2xi32>) {
   // expected-error @below {{'simt.thread_group_mma' op needs integers with what a lane holds for #simt.instruction<family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>, got 'vector<2xi32>'}}
-  %c = simt.thread_group_mma %p, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
+  %c = simt.thread_group_mma at %p : !llvm.ptr<3>, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
     {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0>, rhsSteps = array<i32: 0>,
      lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
      lhsLeading = 16 : i32, rhsLeading = 16 : i32} : !llvm.ptr<3>, vector<2xi32> -> vector<2xi32>

@@ -139,46 +139,121 @@ def block(memory, start, rows, columns, element, swizzle, stride, leading):
     return out
 
 
-def execute_group(op, operands, active, memory, base):
-    """simt.thread_group_mma for all threads; sums are rounded once."""
-    assert active.all(), "a matrix instruction that not all threads take part in"
-    fields = dict(re.findall(r"(\w+) = (\w+)", re.search(r"#simt.instruction<([^>]*)>", op.attributes)[1]))
-    m, n, k = (int(fields[name]) for name in "mnk")
-    acc, count = wgmma(m, n, k)
-    types = [ELEMENTS[fields[name]] for name in ("lhs", "rhs", "acc")]
-    lists = {
-        name: [int(x) for x in re.search(rf"\b{name} = array<i32: ([-\d, ]+)>", op.attributes)[1].split(",")]
-        for name in ("lhsPlaces", "rhsPlaces", "lhsSteps", "rhsSteps")
-    }
-    pointers, sums = operands[:2], operands[2:]
-    results = [each.copy() for each in sums]
+class Group:
+    """A simt.thread_group_mma of all threads on its way; sums are rounded once."""
 
-    def factor(side, start, element, across):
-        rows, columns = across if f"{side}Across" in op.attributes else across[::-1]
-        facts = [op.number(f"{side}{name}") for name in ("Swizzle", "Stride", "Leading")]
+    def __init__(self, op, parts, memory, base):
+        lhs, fragments, rhs, self.accs = parts
+        fields = dict(re.findall(r"(\w+) = (\w+)", re.search(r"#simt.instruction<([^>]*)>", op.attributes)[1]))
+        self.m, self.n, self.k = (int(fields[name]) for name in "mnk")
+        self.op, self.memory, self.base = op, memory, base
+        self.types = [ELEMENTS[fields[name]] for name in ("lhs", "rhs", "acc")]
+        self.lhs, self.rhs = (None if each is None else self.starts(each) for each in (lhs, rhs))
+        self.fragments = fragments
+        self.seen = list(self.factors())
+
+    def starts(self, pointer):
+        """Where the factor of each four warps starts."""
+        groups = pointer.reshape(-1, 128)
+        assert (groups == groups[:, :1]).all(), "warps of a group read different factors"
+        return [int(start) - self.base for start in groups[:, 0]]
+
+    def places(self, name):
+        return [int(x) for x in re.search(rf"\b{name} = array<i32: ([-\d, ]+)>", self.op.attributes)[1].split(",")]
+
+    def stored(self, side, start, element, extent):
+        """A block in shared memory, of `extent` along M or N by K."""
+        is_across = f"{side}Across" in self.op.attributes
+        # K runs along the rows of memory unless M or N does.
+        rows, columns = (self.k, extent) if is_across else (extent, self.k)
+        facts = [self.op.number(f"{side}{name}") for name in ("Swizzle", "Stride", "Leading")]
         assert start % (8 * facts[0]) % 16 == 0
-        seen = block(memory, start, rows, columns, element, *facts)
-        return seen if f"{side}Across" in op.attributes else seen.T
+        seen = block(self.memory, start, rows, columns, element, *facts)
+        return seen.T if is_across else seen
 
-    for first in range(0, len(active), 128):
-        starts = []
-        for pointer in pointers:
-            assert (pointer[first : first + 128] == pointer[first]).all(), "warps of a group read different factors"
-            starts.append(int(pointer[first]) - base)
-        for i, each in enumerate(sums):
-            total = np.zeros((m, n))
-            for thread in range(128):
-                held = np.ascontiguousarray(each[first + thread]).reshape(-1).view(np.uint8).view(types[2])
-                assert len(held) == count
-                for r in range(count):
-                    total[acc(thread, r)] = held[r]
-            for a, b in zip(lists["lhsSteps"], lists["rhsSteps"], strict=True):
-                # K runs along the rows of memory unless M or N does.
-                left = factor("lhs", starts[0] + lists["lhsPlaces"][i] + a, types[0], (k, m)).T
-                right = factor("rhs", starts[1] + lists["rhsPlaces"][i] + b, types[1], (k, n))
-                total += left.astype(np.float64) @ right.astype(np.float64)
-            total = total.astype(types[2])
-            for thread in range(128):
-                held = np.array([total[acc(thread, r)] for r in range(count)], types[2])
-                results[i][first + thread] = held.view(each.dtype).reshape(each[first + thread].shape)
-    return results
+    def held(self, number, first):
+        """A left block in registers: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16"."""
+        lhs, _, _, (count, _, _) = mma(16, 8, self.k)
+        parts = [
+            gather(self.fragments[number], self.types[0], lhs, count, (16, self.k), first + 32 * warp, 32)
+            for warp in range(4)
+        ]
+        return np.concatenate(parts)
+
+    def factors(self):
+        """The pairs of blocks, four warps after the other, for each accumulator and step."""
+        left, right, left_steps, right_steps = map(self.places, ("lhsPlaces", "rhsPlaces", "lhsSteps", "rhsSteps"))
+        for number, start in enumerate(self.rhs):
+            for i in range(len(left)):
+                for a, b in zip(left_steps, right_steps, strict=True):
+                    if self.lhs is None:
+                        x = self.held(left[i] + a, 128 * number)
+                    else:
+                        x = self.stored("lhs", self.lhs[number] + left[i] + a, self.types[0], self.m)
+                    yield x, self.stored("rhs", start + right[i] + b, self.types[1], self.n)
+
+    def finish(self, accs):
+        """The results for these accumulators; a factor that is no longer what it was is a fault."""
+        results = [each.copy() for each in accs]
+        pairs = list(self.factors())
+        for before, now in zip(self.seen, pairs, strict=True):
+            assert all(np.array_equal(*each) for each in zip(before, now, strict=True)), (
+                "a factor changes while a product reads it"
+            )
+        acc, count = wgmma(self.m, self.n, self.k)
+        steps = len(pairs) // (len(accs) * len(self.rhs))
+        for number in range(len(self.rhs)):
+            for i, each in enumerate(accs):
+                total = np.zeros((self.m, self.n))
+                for thread in range(128):
+                    held = np.ascontiguousarray(each[128 * number + thread]).view(self.types[2])
+                    assert len(held) == count
+                    for r in range(count):
+                        total[acc(thread, r)] = held[r]
+                first = (number * len(accs) + i) * steps
+                for x, y in pairs[first : first + steps]:
+                    total += x.astype(np.float64) @ y.T.astype(np.float64)
+                total = total.astype(self.types[2])
+                for thread in range(128):
+                    held = np.array([total[acc(thread, r)] for r in range(count)], self.types[2])
+                    results[i][128 * number + thread] = held.view(each.dtype)
+        return results
+
+
+class Flight:
+    """Groups in flight. Until one is waited for, a NaN of its own stands for each register of its results."""
+
+    FIRST = 0x7FC00001
+
+    def __init__(self):
+        self.groups, self.known = [], []
+
+    def start(self, group):
+        marks = []
+        for acc in group.accs:
+            count = acc.shape[1]
+            words = np.arange(len(self.known), len(self.known) + count) + self.FIRST
+            marks.append(np.repeat(words.astype(acc.dtype)[None], len(acc), 0))
+            self.known += [None] * count
+        self.groups.append((group, marks))
+        return marks
+
+    def resolve(self, words):
+        """What the marks among some words stand for."""
+        words = words.copy()
+        for column in range(words.shape[1]):
+            number = int(words[0, column]) - self.FIRST
+            if 0 <= number < len(self.known):
+                assert (words[:, column] == words[0, column]).all()
+                assert self.known[number] is not None, "a result is used that no wait has been for"
+                words[:, column] = self.known[number]
+        return words
+
+    def wait(self, pending):
+        done = self.groups[: max(len(self.groups) - pending, 0)]
+        self.groups = self.groups[len(done) :]
+        for group, marks in done:
+            results = group.finish([self.resolve(acc) for acc in group.accs])
+            for mark, result in zip(marks, results, strict=True):
+                for column in range(mark.shape[1]):
+                    self.known[int(mark[0, column]) - self.FIRST] = result[:, column].copy()

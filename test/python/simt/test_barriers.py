@@ -296,7 +296,7 @@ def test_races_are_seen_without_barriers():
 
 
 PASSES = [*("--canonicalize", "--cse", "--tz-tile-to-simt", "--tz-simt-prefetch", "--tz-simt-decompose"),
-          *("--canonicalize", "--cse", "--tz-fit-shared", "--tz-allocate-shared")]  # fmt: skip
+          *("--canonicalize", "--cse", "--tz-fit-shared", "--tz-insert-mma-waits", "--tz-allocate-shared")]  # fmt: skip
 CONSTANTS = {"BLOCK": 256, "N": 32, "ROWS": 4, "OWNERS": 4, "D": 64, "BM": 32, "BN": 32, "BK": 32, "W": 4, "BL": 16,
              "BE": 32, "HALF": 32, "BT": 16, "SPAN": 4, "GROUP": 4, "ACTIVATION": "", "BACKWARD": False}  # fmt: skip
 FLOATS = {"eps", "scale", "grad_scale", "b1", "one_b1", "b2", "one_b2", "root", "rate", "keep"}

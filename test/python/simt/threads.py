@@ -129,6 +129,7 @@ class Machine:
         self.count = warp_size * num_warps
         self.shared = np.full(shared_bytes, 0xA5, np.uint8)
         self.started, self.groups = [], []
+        self.flight = matrix_units.Flight()
         self.global_memory = np.zeros(0, np.uint8)
         self.private = np.zeros((self.count, 0), np.uint8)
         self.allowed = []
@@ -247,6 +248,15 @@ class Machine:
             iterator = iter(operands)
             return [next(iterator) if n else None for n in parts]
         return [*operands, *[None] * (count + 1 - len(operands))]
+
+    def segments(self, op, operands):
+        """Operands by group: one or None for each of pointers, a list for each of the others."""
+        sizes = [
+            int(n) for n in re.search(r"operandSegmentSizes = array<i32: ([\d, ]+)>", op.attributes)[1].split(",")
+        ]
+        iterator = iter(operands)
+        lhs, fragments, rhs, accs = ([next(iterator) for _ in range(n)] for n in sizes)
+        return lhs[0] if lhs else None, fragments, rhs[0], accs
 
     def execute_load(self, op, operands, active):
         ptr, mask, other = self.memory_operands(op, operands, 1)
@@ -407,7 +417,11 @@ class Machine:
         if name == "simt.copy_wait":
             return self.finish_copies(op.number("pending"))
         if name == "simt.thread_group_mma":
-            return matrix_units.execute_group(op, operands, active, self.shared, SHARED_BASE)
+            assert active.all(), "a matrix instruction that not all threads take part in"
+            return self.flight.start(matrix_units.Group(op, self.segments(op, operands), self.shared, SHARED_BASE))
+        if name == "simt.thread_group_wait":
+            self.flight.wait(op.number("pending"))
+            return [self.flight.resolve(each) for each in operands]
         if name == "simt.shuffle_index":
             return self.shuffle(operands[0], operands[1], active)
         if name in ("simt.barrier", "llvm.intr.assume"):

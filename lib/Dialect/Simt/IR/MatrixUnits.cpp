@@ -282,8 +282,9 @@ LinearLayout simt::instructionLayout(InstructionAttr instruction,
   case MatrixFamily::Mma:
     return layout::nvidiaMma(role, 256 / instruction.getK());
   case MatrixFamily::Wgmma:
-    assert(role == MatrixRole::Accumulator && "factors are in shared memory");
-    return layout::wgmmaAccumulator(instruction.getN());
+    assert(role != MatrixRole::B && "that factor is in shared memory");
+    return role == MatrixRole::A ? layout::wgmmaA(256 / instruction.getK())
+                                 : layout::wgmmaAccumulator(instruction.getN());
   case MatrixFamily::Mfma:
     return layout::mfma(role, instruction.getM(),
                         instruction.getK() * instruction.getM() / 64);

@@ -30,6 +30,9 @@ LogicalResult AllocOp::verify() {
       !llvm::isPowerOf2_64(alignment)) // alloc_c1
     return emitOpError("alignment must be a power of two from 16 to 1024, got ")
            << alignment;
+  if (getRing() && static_cast<int64_t>(*getRing()) < 0) // alloc_c1
+    return emitOpError("ring must not be negative, got ")
+           << static_cast<int64_t>(*getRing());
   return success();
 }
 
@@ -171,14 +174,20 @@ LogicalResult MmaOp::verify() {
            own.getLayout() ==
                factorLayout(unit, role, layout.getLayout(), type.getShape());
   };
+  if (getLhsInRegisters() && !readsSharedMemory(unit)) // mma_c6
+    return emitOpError("has all factors in registers with ") << unit;
   if (layout ? !isAccumulatorLayout(unit, layout.getLayout()) ||
-                   (!readsSharedMemory(unit) &&
-                    (!isFactor(lhs, layout::MatrixRole::A) ||
-                     !isFactor(rhs, layout::MatrixRole::B)))
+                   (!isInShared(0) && !isFactor(lhs, layout::MatrixRole::A)) ||
+                   (!isInShared(1) && !isFactor(rhs, layout::MatrixRole::B))
              : getLayout(lhs) || getLayout(rhs)) // mma_c4
     return emitOpError("needs layouts that repeat those of ")
            << unit << ", got " << lhs << ", " << rhs << " and " << acc;
   return success();
+}
+
+bool MmaOp::isInShared(unsigned factor) {
+  return readsSharedMemory(getInstruction()) &&
+         (factor == 1 || !getLhsInRegisters());
 }
 
 LogicalResult LocalCopyOp::verify() {
@@ -195,25 +204,54 @@ LogicalResult ThreadCopyOp::verify() {
 }
 
 LogicalResult LocalMmaOp::verify() {
-  if (failed(verifyBuffer(*this, getLhs())) ||
+  auto tile = dyn_cast<RankedTensorType>(getLhs().getType());
+  if ((!tile && failed(verifyBuffer(*this, getLhs()))) ||
       failed(verifyBuffer(*this, getRhs()))) // local_mma_c1
     return failure();
   InstructionAttr unit = getInstruction();
   auto isRead = [&](LayoutAttr swizzle, Type element) {
-    return unitSwizzle(swizzle.getLayout(), elementBytes(tileElement(element)))
-        .has_value();
+    return swizzle &&
+           unitSwizzle(swizzle.getLayout(), elementBytes(tileElement(element)));
   };
-  if (!isRead(getLhsSwizzle(), unit.getLhs()) ||
-      !isRead(getRhsSwizzle(), unit.getRhs())) // local_mma_c2
-    return emitOpError("needs factors that lie as the matrix unit reads them, "
-                       "got ")
-           << getLhsSwizzle() << " and " << getRhsSwizzle();
+  if (tile ? getLhsSwizzleAttr() || getLhsOffset()
+           : !isRead(getLhsSwizzleAttr(), unit.getLhs())) // local_mma_c2
+    return emitOpError("needs a left factor that lies as the matrix unit reads "
+                       "it, or a tile without swizzle and offset, got ")
+           << getLhsSwizzleAttr();
+  if (!isRead(getRhsSwizzleAttr(), unit.getRhs())) // local_mma_c2
+    return emitOpError("needs a right factor that lies as the matrix unit "
+                       "reads it, got ")
+           << getRhsSwizzle();
   LayoutAttr layout = getLayout(getAcc().getType());
   if (!readsSharedMemory(unit) || !layout ||
       !isAccumulatorLayout(unit, layout.getLayout())) // local_mma_c3
     return emitOpError("needs a layout that repeats that of ")
            << unit << ", got " << getAcc().getType();
+  if (tile && (!getLayout(tile) ||
+               getLayout(tile).getLayout() !=
+                   factorLayout(unit, layout::MatrixRole::A, layout.getLayout(),
+                                tile.getShape()))) // local_mma_c3
+    return emitOpError("needs the layout of a left factor beside ")
+           << getAcc().getType() << ", got " << tile;
   return success();
+}
+
+/// That an op waits for no less than nothing, and gives what it is given.
+static LogicalResult verifyWait(Operation *op, int32_t pending,
+                                ValueRange values) {
+  if (values.getTypes() != op->getResultTypes()) // mma_wait_c1
+    return op->emitOpError("needs a result for each value, of its type");
+  if (pending < 0) // mma_wait_c2
+    return op->emitOpError("pending must not be negative, got ") << pending;
+  return success();
+}
+
+LogicalResult MmaWaitOp::verify() {
+  return verifyWait(*this, static_cast<int32_t>(getPending()), getValues());
+}
+
+LogicalResult ThreadGroupWaitOp::verify() {
+  return verifyWait(*this, static_cast<int32_t>(getPending()), getValues());
 }
 
 /// The bits of an integer or a vector of them; 0 of any other type.
@@ -248,14 +286,33 @@ LogicalResult ThreadGroupMmaOp::verify() {
     return emitOpError("needs as many places and results as accumulators, and "
                        "steps in pairs");
   InstructionAttr unit = getInstruction();
+  auto has = [&](Type type, layout::MatrixRole role, Type element) {
+    return readsSharedMemory(unit) &&
+           wordBits(type) ==
+               int64_t{8} * elementBytes(tileElement(element)) *
+                   instructionLayout(unit, role).inSize(kRegister);
+  };
+  auto refuse = [&](Type type) { // thread_group_mma_c2
+    return emitOpError("needs integers with what a lane holds for ")
+           << unit << ", got " << type;
+  };
   for (auto [acc, result] : llvm::zip(getAccs(), getResults()))
-    if (!readsSharedMemory(unit) || acc.getType() != result.getType() ||
-        wordBits(acc.getType()) != // thread_group_mma_c2
-            int64_t{32} *
-                instructionLayout(unit, layout::MatrixRole::Accumulator)
-                    .inSize(kRegister))
-      return emitOpError("needs integers with what a lane holds for ")
-             << unit << ", got " << acc.getType();
+    if (acc.getType() != result.getType() ||
+        !has(acc.getType(), layout::MatrixRole::Accumulator, unit.getAcc()))
+      return refuse(acc.getType());
+  for (Value fragment : getFragments())
+    if (!has(fragment.getType(), layout::MatrixRole::A, unit.getLhs()))
+      return refuse(fragment.getType());
+  auto held = static_cast<int64_t>(getFragments().size());
+  bool isHeld = llvm::all_of(getLhsPlaces(), [&](int32_t place) {
+    return llvm::all_of(getLhsSteps(), [&](int32_t step) {
+      return place + step >= 0 && place + step < held;
+    });
+  });
+  if (getLhs() ? held != 0 : !isHeld) // thread_group_mma_c3
+    return emitOpError("needs a pointer to the left factor or a fragment for "
+                       "each place and step, got ")
+           << held << " fragments";
   return success();
 }
 

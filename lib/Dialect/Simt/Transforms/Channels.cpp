@@ -12,8 +12,8 @@
 //   for j < n - 1 { slot j = copy p(j) if there is one; commit }
 //   for i {
 //     wait for all groups but the last n - 2; barrier
-//     slot (i + n - 1) % n = copy p(i + n - 1) if there is one; commit
 //     acc = mma slot i % n, ...
+//     slot (i + n - 1) % n = copy p(i + n - 1) if there is one; commit
 //   }
 //
 // After the wait and the barrier, the copies of iteration i by all threads have
@@ -21,6 +21,10 @@
 // the next to be filled. Each iteration commits one group, with or without
 // copies in it, so the groups count iterations. What would be copied beyond the
 // last iteration is not started: no copy is in flight when the loop ends.
+//
+// Where nothing reads `acc` in the loop, the product of i - 1 may still run at
+// the barrier, and the slot of i - 2 is filled: copies are one iteration less
+// ahead.
 //===----------------------------------------------------------------------===//
 
 #include "Factors.h"
@@ -66,6 +70,8 @@ public:
   /// Bytes of a slot of each, and of factors that are stored.
   int64_t slotBytes() const;
   int64_t otherBytes();
+  /// For how many iterations more than its own a product reads its slot.
+  int64_t lag();
   void rewrite(int64_t slots);
 
 private:
@@ -81,13 +87,17 @@ private:
   /// Starts the copies of one iteration, whose counter and carried values the
   /// mapping names, and gives the carried values of the next.
   SmallVector<Value> copy(IRMapping &mapping, Value active, Value offset);
-  /// Starts the copies of the first `distance` iterations; the loop's carried
-  /// values run ahead by as many from then on.
-  void copyFirst(int64_t distance);
-  /// Has the loop carry the number of the slot that its products read.
-  Value addSlot();
-  /// Waits for the copies of this iteration, and starts those `distance` ahead.
-  void copyAhead(Value slot, int64_t distance);
+  /// Starts the copies of the first `distance` iterations, and gives the
+  /// carried values of the next.
+  SmallVector<Value> copyFirst(int64_t distance);
+  /// Has the loop carry more values; these are yielded as they are for now.
+  /// Gives the first.
+  unsigned carryMore(ValueRange inits);
+  /// Waits for the copies of this iteration, and starts those `distance` ahead
+  /// into a ring of `slots`, after the first product. The loop carries the
+  /// number of the slot that its products read from `first` on, then the
+  /// carried values that many iterations ahead.
+  void copyAhead(unsigned first, int64_t distance, int64_t slots);
   void replaceProduct(MmaOp mma, Value slot);
   /// Whether there are more than `steps` steps from `from` to the loop's end.
   Value hasMore(Value from, int64_t steps);
@@ -174,7 +184,7 @@ bool Loop::addSlice(ValueRange values) {
   return true;
 }
 
-/// The carried values run ahead, so nothing else may depend on them.
+/// Whether nothing but the loads depends on the carried values.
 bool Loop::carriedStayInside() {
   SmallVector<Value> values;
   llvm::SmallDenseSet<Value> seen;
@@ -213,12 +223,11 @@ bool Loop::analyse() {
   if (isOrdered)
     return false;
   for (auto mma : body->getOps<MmaOp>()) {
-    if (!readsSharedMemory(mma.getInstruction()))
-      continue;
     size_t before = channels.size();
     for (unsigned operand : {0U, 1U})
-      if (std::optional<Channel> channel = channelOf(mma, operand))
-        channels.push_back(*channel);
+      if (mma.isInShared(operand))
+        if (std::optional<Channel> channel = channelOf(mma, operand))
+          channels.push_back(*channel);
     if (channels.size() != before)
       products.push_back(mma);
   }
@@ -227,7 +236,7 @@ bool Loop::analyse() {
   for (Channel &channel : channels)
     if (!addSlice(channel.load->getOperands()))
       return false;
-  return carriedStayInside();
+  return true;
 }
 
 int64_t Loop::slotBytes() const {
@@ -241,13 +250,19 @@ int64_t Loop::otherBytes() {
   int64_t bytes = 0;
   for (MmaOp mma : products)
     for (unsigned operand : {0U, 1U})
-      if (llvm::none_of(channels, [&](Channel &each) {
+      if (mma.isInShared(operand) &&
+          llvm::none_of(channels, [&](Channel &each) {
             return each.mma == mma && each.operand == operand;
           })) {
         auto type = cast<RankedTensorType>(mma->getOperand(operand).getType());
         bytes += type.getNumElements() * elementBytes(type.getElementType());
       }
   return bytes;
+}
+
+int64_t Loop::lag() {
+  return llvm::any_of(products,
+                      [](MmaOp mma) { return isCarried(mma, mma.getAcc()); });
 }
 
 Value Loop::hasMore(Value from, int64_t steps) {
@@ -277,7 +292,7 @@ SmallVector<Value> Loop::copy(IRMapping &mapping, Value active, Value offset) {
   return next;
 }
 
-void Loop::copyFirst(int64_t distance) {
+SmallVector<Value> Loop::copyFirst(int64_t distance) {
   Value runs =
       arith::CmpIOp::create(b(), arith::CmpIPredicate::slt,
                             loop.getLowerBound(), loop.getUpperBound());
@@ -297,37 +312,39 @@ void Loop::copyFirst(int64_t distance) {
     state = copy(mapping, active, constant(step, b().getI32Type()));
     counter = arith::AddIOp::create(b(), counter, loop.getStep());
   }
-  for (auto [number, value] : llvm::zip(carried, state))
-    loop.getInitArgsMutable()[number].set(value);
+  return state;
 }
 
-Value Loop::addSlot() {
-  Value first = constant(0, b().getI32Type());
+unsigned Loop::carryMore(ValueRange inits) {
+  unsigned first = loop.getNumRegionIterArgs();
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   auto now = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
-      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
         return SmallVector<Value>(args.begin(), args.end());
       }));
   loop = now;
   body = loop.getBody();
-  return loop.getRegionIterArgs().back();
+  return first;
 }
 
-void Loop::copyAhead(Value slot, int64_t distance) {
+void Loop::copyAhead(unsigned first, int64_t distance, int64_t slots) {
   Type i32 = b().getI32Type();
+  Value slot = loop.getRegionIterArg(first);
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b().setInsertionPointToStart(body);
   CopyWaitOp::create(b(),
                      b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
   BarrierOp::create(b(), /*units=*/true);
+  b().setInsertionPointAfter(products.front());
   Value active = hasMore(loop.getInductionVar(), distance);
-  Value isFirst = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
-                                        constant(0, i32));
-  Value before = arith::SelectOp::create(
-      b(), isFirst, constant(distance, i32),
-      arith::SubIOp::create(b(), slot, constant(1, i32)));
+  int64_t free = slots - distance;
+  Value wraps = arith::CmpIOp::create(b(), arith::CmpIPredicate::slt, slot,
+                                      constant(free, i32));
+  Value oldest = arith::SelectOp::create(
+      b(), wraps, arith::AddIOp::create(b(), slot, constant(distance, i32)),
+      arith::SubIOp::create(b(), slot, constant(free, i32)));
   IRMapping mapping;
   Type type = loop.getInductionVar().getType();
   mapping.map(
@@ -335,12 +352,14 @@ void Loop::copyAhead(Value slot, int64_t distance) {
       arith::AddIOp::create(b(), loop.getInductionVar(),
                             arith::MulIOp::create(b(), loop.getStep(),
                                                   constant(distance, type))));
-  SmallVector<Value> next = copy(mapping, active, before);
-  for (auto [number, value] : llvm::zip(carried, next))
-    yield->setOperand(number, value);
+  for (auto [index, number] : llvm::enumerate(carried))
+    mapping.map(loop.getRegionIterArg(number),
+                loop.getRegionIterArg(first + 1 + index));
+  for (auto [index, value] : llvm::enumerate(copy(mapping, active, oldest)))
+    yield->setOperand(first + 1 + index, value);
   Value isLast = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
-                                       constant(distance, i32));
-  yield->setOperand(yield->getNumOperands() - 1,
+                                       constant(slots - 1, i32));
+  yield->setOperand(first,
                     arith::SelectOp::create(
                         b(), isLast, constant(0, i32),
                         arith::AddIOp::create(b(), slot, constant(1, i32))));
@@ -364,30 +383,31 @@ void Loop::replaceProduct(MmaOp mma, Value slot) {
           b(), slot, constant(channel->slotElements, i32));
       continue;
     }
+    if (!mma.isInShared(operand))
+      continue;
     if (isOutside(factor))
       b().setInsertionPoint(loop);
     factors[operand] = storeFactor(b(), factor);
   }
-  b().setInsertionPoint(mma);
-  int64_t depth = tile::getShape(mma.getLhs().getType()).back();
-  Value result = LocalMmaOp::create(
-      b(), mma.getType(), factors[0].buffer, offsets[0], factors[1].buffer,
-      offsets[1], mma.getAcc(), mma.getInstruction(),
-      b().getI32IntegerAttr(static_cast<int32_t>(depth)), factors[0].swizzle,
-      factors[1].swizzle);
-  mma.replaceAllUsesWith(result);
-  mma.erase();
+  replaceMma(mma, factors, offsets);
 }
 
 void Loop::rewrite(int64_t slots) {
   builder.emplace(loop.getLoc(), loop);
+  int64_t lag = std::min(this->lag(), slots - 2), distance = slots - 1 - lag;
   for (Channel &channel : channels)
-    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots);
-  copyFirst(slots - 1);
-  Value slot = addSlot();
-  copyAhead(slot, slots - 1);
+    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots, lag);
+  bool isDead = carriedStayInside();
+  SmallVector<Value> inits = copyFirst(distance);
+  inits.insert(inits.begin(), constant(0, b().getI32Type()));
+  unsigned first = carryMore(inits);
+  copyAhead(first, distance, slots);
+  // What nothing reads any more is gone once it does not change.
+  if (isDead)
+    for (unsigned number : carried)
+      body->getTerminator()->setOperand(number, loop.getRegionIterArg(number));
   for (MmaOp mma : products)
-    replaceProduct(mma, slot);
+    replaceProduct(mma, loop.getRegionIterArg(first));
   for (Channel &channel : channels) {
     for (Operation *op : channel.onTheWay)
       op->erase();
@@ -418,7 +438,8 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
         simt::Loop loop(op, writes);
         if (!loop.analyse())
           continue;
-        int64_t slots = wanted;
+        // Where products lag, a slot more keeps the copies as far ahead.
+        int64_t slots = wanted + (wanted > 1 ? loop.lag() : 0);
         if (limit)
           slots =
               std::min(slots, (*limit - loop.otherBytes()) / loop.slotBytes());

@@ -25,6 +25,16 @@ Value widened(ImplicitLocOpBuilder &b, Value value, Type element) {
       b, tile::withElementType(value.getType(), element), value);
 }
 
+/// Whether a factor is computed where the product is, rather than loaded or
+/// there before: it is in registers then.
+bool isComputed(Value factor, Block *block) {
+  Operation *op = factor.getDefiningOp();
+  while (op && isa<tile::TransposeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op && op->getBlock() == block && !isa<tile::LoadOp>(op) &&
+         !op->hasTrait<OpTrait::ConstantLike>();
+}
+
 void choose(tile::DotOp op, tile::MatrixUnit unit, int32_t numWarps) {
   Type lhs = tile::getElementType(op.getLhs().getType()),
        rhs = tile::getElementType(op.getRhs().getType()),
@@ -39,8 +49,11 @@ void choose(tile::DotOp op, tile::MatrixUnit unit, int32_t numWarps) {
         right =
             widened(b, op.getRhs(), simt::tileElement(instruction.getRhs())),
         sum = widened(b, op.getAcc(), instruction.getAcc());
+  bool isHeld =
+      simt::readsSharedMemory(instruction) && isComputed(left, op->getBlock());
   Value result = simt::MmaOp::create(b, sum.getType(), left, right, sum,
-                                     instruction, op.getIsUnsignedAttr());
+                                     instruction, op.getIsUnsignedAttr(),
+                                     isHeld ? b.getUnitAttr() : UnitAttr());
   if (acc != instruction.getAcc())
     result = arith::TruncFOp::create(b, op.getType(), result);
   op.replaceAllUsesWith(result);

@@ -85,7 +85,7 @@ private:
     return AllocOp::create(
         b, BufferType::get(b.getContext()),
         b.getI64IntegerAttr(elements * elementBytes(element)), IntegerAttr(),
-        b.getI64IntegerAttr(kAccessBytes), /*ring=*/UnitAttr());
+        b.getI64IntegerAttr(kAccessBytes), /*ring=*/IntegerAttr());
   }
   StridedBuffer allocDense(ImplicitLocOpBuilder &b, RankedTensorType type) {
     return {alloc(b, type.getNumElements(), type.getElementType()),
@@ -480,19 +480,14 @@ void Decomposition::dot(tile::DotOp op) {
 
 /// Factors that the unit reads from shared memory go there, as it wants them.
 void Decomposition::mma(MmaOp op) {
-  InstructionAttr unit = op.getInstruction();
-  if (!readsSharedMemory(unit))
+  if (!readsSharedMemory(op.getInstruction()))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  StoredFactor lhs = storeFactor(b, op.getLhs()),
-               rhs = storeFactor(b, op.getRhs());
-  int64_t depth = tile::getShape(op.getLhs().getType()).back();
-  Value result = LocalMmaOp::create(
-      b, op.getType(), lhs.buffer, Value(), rhs.buffer, Value(), op.getAcc(),
-      unit, b.getI32IntegerAttr(static_cast<int32_t>(depth)), lhs.swizzle,
-      rhs.swizzle);
-  op.replaceAllUsesWith(result);
-  op.erase();
+  StoredFactor factors[2];
+  for (unsigned factor : {0U, 1U})
+    if (op.isInShared(factor))
+      factors[factor] = storeFactor(b, op->getOperand(factor));
+  replaceMma(op, factors, {Value(), Value()});
 }
 
 //===----------------------------------------------------------------------===//

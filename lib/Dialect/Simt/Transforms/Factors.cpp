@@ -20,13 +20,14 @@ int simt::fastestDim(const LinearLayout &layout) {
 }
 
 Value simt::allocFactor(ImplicitLocOpBuilder &b, const LinearLayout &swizzle,
-                        int64_t elementBytes, int64_t slots) {
+                        int64_t elementBytes, int64_t slots,
+                        std::optional<int64_t> ring) {
   int64_t row = unitSwizzle(swizzle, elementBytes)->bytes;
   return AllocOp::create(
       b, BufferType::get(b.getContext()),
       b.getI64IntegerAttr(slots * swizzle.inSize(kOffset) * elementBytes),
       IntegerAttr(), b.getI64IntegerAttr(8 * row),
-      slots > 1 ? b.getUnitAttr() : UnitAttr());
+      ring ? b.getI64IntegerAttr(*ring) : IntegerAttr());
 }
 
 StoredFactor simt::storeFactor(ImplicitLocOpBuilder &b, Value factor) {
@@ -42,4 +43,27 @@ StoredFactor simt::storeFactor(ImplicitLocOpBuilder &b, Value factor) {
                        stored.swizzle, /*disjoint=*/UnitAttr(),
                        /*within=*/IntegerAttr());
   return stored;
+}
+
+void simt::replaceMma(MmaOp mma, const StoredFactor (&factors)[2],
+                      ValueRange offsets) {
+  ImplicitLocOpBuilder b(mma.getLoc(), mma);
+  Value lhs = factors[0].buffer ? factors[0].buffer : mma.getLhs();
+  int64_t depth = tile::getShape(mma.getLhs().getType()).back();
+  Value result =
+      LocalMmaOp::create(b, mma.getType(), lhs, offsets[0], factors[1].buffer,
+                         offsets[1], mma.getAcc(), mma.getInstruction(),
+                         b.getI32IntegerAttr(static_cast<int32_t>(depth)),
+                         factors[0].swizzle, factors[1].swizzle);
+  mma.replaceAllUsesWith(result);
+  mma.erase();
+}
+
+bool simt::isCarried(Operation *product, Value acc) {
+  auto argument = dyn_cast<BlockArgument>(acc);
+  auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
+  Value result = product->getResult(0);
+  return argument && loop && argument.getOwner() == loop.getBody() &&
+         argument.hasOneUse() && result.hasOneUse() &&
+         result == loop.getTiedLoopYieldedValue(argument)->get();
 }

@@ -20,13 +20,24 @@ struct StoredFactor {
   LayoutAttr swizzle;
 };
 
-/// A buffer with room for `slots` factors with this swizzle.
+/// A buffer with room for `slots` factors with this swizzle, of a ring or not
+/// (`simt.alloc`).
 mlir::Value allocFactor(mlir::ImplicitLocOpBuilder &b,
                         const LinearLayout &swizzle, int64_t elementBytes,
-                        int64_t slots = 1);
+                        int64_t slots = 1,
+                        std::optional<int64_t> ring = std::nullopt);
 
 /// Stores a factor to a buffer of its own.
 StoredFactor storeFactor(mlir::ImplicitLocOpBuilder &b, mlir::Value factor);
+
+/// Makes a product one of what is in shared memory: each factor there, from an
+/// offset on, or, without a buffer, as it is.
+void replaceMma(MmaOp mma, const StoredFactor (&factors)[2],
+                mlir::ValueRange offsets);
+
+/// Whether the result is only carried on to be the accumulator in the loop's
+/// next iteration, so that none waits for it.
+bool isCarried(mlir::Operation *product, mlir::Value acc);
 
 } // namespace terrazzo::simt
 

@@ -11,6 +11,8 @@
 #include "MemoryModel.h"
 #include "terrazzo/Dialect/Simt/Transforms/Passes.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace terrazzo {
@@ -104,7 +106,8 @@ class CheckBarriersPass : public impl::CheckBarriersBase<CheckBarriersPass> {
             [&](Operation *op, const simt::Access &earlier) {
               if (reported.insert(op).second) {
                 InFlightDiagnostic diag = op->emitError(
-                    "needs a barrier after an earlier access of the same ");
+                    earlier.isInFlight ? "needs a wait" : "needs a barrier");
+                diag << " after an earlier access of the same ";
                 diag << (earlier.isShared ? "shared" : "global") << " memory";
                 diag.attachNote(earlier.op->getLoc()) << "the earlier access";
               }
@@ -112,8 +115,43 @@ class CheckBarriersPass : public impl::CheckBarriersBase<CheckBarriersPass> {
               return false;
             },
             /*mayMove=*/false);
+    getOperation().walk(
+        [&](simt::LocalMmaOp op) { isClean &= isWaitedFor(op); });
     if (!isClean)
       signalPassFailure();
+  }
+
+  /// That a result in flight is read by waits only, and handed on.
+  static bool isWaitedFor(simt::LocalMmaOp product) {
+    bool isClean = true;
+    llvm::SetVector<Value> inFlight;
+    inFlight.insert(product.getResult());
+    for (size_t next = 0; next < inFlight.size(); ++next)
+      for (OpOperand &use : inFlight[next].getUses()) {
+        Operation *user = use.getOwner();
+        auto later = dyn_cast<simt::LocalMmaOp>(user);
+        if (isa<simt::MmaWaitOp>(user) ||
+            (later && use.get() == later.getAcc() &&
+             use.get() != later.getLhs()))
+          continue;
+        auto loop = dyn_cast<scf::ForOp>(user);
+        if (isa<scf::YieldOp>(user))
+          loop = dyn_cast<scf::ForOp>(user->getParentOp());
+        BlockArgument argument =
+            !loop          ? BlockArgument()
+            : user == loop ? loop.getTiedLoopRegionIterArg(&use)
+                           : loop.getRegionIterArg(use.getOperandNumber());
+        if (!argument) {
+          InFlightDiagnostic diag =
+              user->emitError("reads a result that is still in flight");
+          diag.attachNote(product.getLoc()) << "the product";
+          isClean = false;
+          continue;
+        }
+        inFlight.insert(argument);
+        inFlight.insert(loop.getTiedLoopResult(argument));
+      }
+    return isClean;
   }
 };
 

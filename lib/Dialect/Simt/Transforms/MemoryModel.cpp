@@ -167,9 +167,19 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
         return {sharedAccess(copy, copy.getBuffer(), true),
                 globalAccess(copy, copy.getPtr(), false)};
       })
-      .Case<LocalDotOp, LocalMmaOp>([](auto dot) -> SmallVector<Access> {
+      .Case([](LocalDotOp dot) -> SmallVector<Access> {
         return {sharedAccess(dot, dot.getLhs(), false),
                 sharedAccess(dot, dot.getRhs(), false)};
+      })
+      .Case<LocalMmaOp, MmaWaitOp>([](auto product) {
+        SmallVector<Access> accesses;
+        for (Value factor : product->getOperands()) {
+          if (!isa<BufferType>(factor.getType()))
+            continue;
+          accesses.push_back(sharedAccess(product, factor, false));
+          accesses.back().isInFlight = isa<LocalMmaOp>(product);
+        }
+        return accesses;
       })
       .Case<tile::LoadOp>([](auto load) -> SmallVector<Access> {
         return {globalAccess(load, load.getPtr(), false)};
@@ -246,11 +256,21 @@ public:
   }
 
 private:
+  /// Threads meet, but what they have in flight is none's yet.
+  static void passBarrier(Pending &pending) {
+    llvm::erase_if(pending,
+                   [](const Access &access) { return !access.isInFlight; });
+  }
+
   void follow(Operation &op, Pending &pending) {
     if (isa<BarrierOp>(op)) {
-      pending.clear();
+      passBarrier(pending);
       return;
     }
+    if (auto wait = dyn_cast<MmaWaitOp>(op))
+      for (Access &access : pending)
+        if (llvm::is_contained(wait.getBuffers(), access.address))
+          access.isInFlight = false;
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Pending other = pending;
       follow(branch.getThenRegion().front(), pending);
@@ -272,7 +292,7 @@ private:
         return conflict(earlier, later);
       });
       if (found != pending.end() && onHazard(&op, *found)) {
-        pending.clear();
+        passBarrier(pending);
         break;
       }
     }
@@ -293,7 +313,7 @@ private:
             before = &earlier;
     });
     if (before && mayMove && onHazard(loop, *before))
-      pending.clear();
+      passBarrier(pending);
     Pending entry = pending, exit;
     do {
       Pending state = entry;

@@ -30,6 +30,8 @@ struct Access {
   mlir::Value root, address;
   /// It happened in an earlier iteration of a loop.
   bool isEarlier = false;
+  /// It lasts until a wait: no barrier ends it.
+  bool isInFlight = false;
 
   bool operator==(const Access &) const = default;
 };

@@ -71,7 +71,8 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let description = [{
     As `tile.dot`, by repetitions of one instruction. Which warp computes what is said by the layout of `acc`: the
     instruction's own, repeated over warps and registers. Those of the factors follow from it: each warp holds what it needs
-    (`MatrixUnits.h`).
+    (`MatrixUnits.h`). An instruction that reads its factors from shared memory may have the left one in registers: `lhsInRegisters`
+    says so.
 
     Constraints:
     * (C1) ranks are equal, 2 or 3; batch extents, M, N and K agree;
@@ -79,13 +80,18 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (C3) M and N, padded to powers of two, are no smaller than the instruction, and K is a multiple of its k;
     * (C4) where tiles have layouts, that of `acc` repeats the instruction's, and those of the factors follow from it, unless
       the instruction reads them from shared memory;
-    * (C5) factors that it reads from there have rank 2, and rows and columns of at least 32 bytes.
+    * (C5) factors that it reads from there have rank 2, and rows and columns of at least 32 bytes;
+    * (C6) `lhsInRegisters` is for instructions that read shared memory.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
-                       UnitAttr:$isUnsigned);
+                       UnitAttr:$isUnsigned, UnitAttr:$lhsInRegisters);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc `by` $instruction attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Whether factor 0 or 1 is read from shared memory.
+    bool isInShared(unsigned factor);
   }];
   let hasVerifier = 1;
 }
@@ -98,16 +104,17 @@ def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]
   let summary = "A buffer in shared memory";
   let description = [{
     Lives from its first access to its last; `offset` (bytes), once there, says where: at a multiple of `alignment`. A `ring` has
-    slots that are filled and read in turn; the pass that made it has put the waits and barriers between them.
+    slots that are filled and read in turn; the pass that made it has put the waits and barriers between them, such that a product may
+    still read its slot as many iterations after its own as `ring` says.
 
     A buffer may hold a part of a tile at a time: accesses with `within` touch the elements whose place, counted from `base`, lies
     in `[0, within)`, and no others. So a tile goes through in rounds, each with a `base` of its own.
 
     Constraints:
-    * (C1) `bytes` is positive, `alignment` a power of two from 16 to 1024.
+    * (C1) `bytes` is positive, `alignment` a power of two from 16 to 1024, `ring` not negative.
   }];
   let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset, DefaultValuedAttr<I64Attr, "16">:$alignment,
-                       UnitAttr:$ring);
+                       OptionalAttr<I64Attr>:$ring);
   let results = (outs Simt_BufferType:$buffer);
   let assemblyFormat = "$bytes (`at` $offset^)? attr-dict";
   let hasVerifier = 1;
@@ -257,24 +264,45 @@ def Simt_CopyWaitOp : Simt_Op<"copy_wait"> {
   let assemblyFormat = "$pending attr-dict";
 }
 
-def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments, MemoryEffects<[MemRead<Simt_SharedMemory>]>,
+def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments,
+                                            MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>,
                                             AllTypesMatch<["acc", "result"]>]> {
-  let summary = "acc + lhs @ rhs by a matrix unit that reads its factors from shared memory";
+  let summary = "acc + lhs @ rhs by a matrix unit that reads factors from shared memory";
   let description = [{
     As `simt.mma`. A factor lies in its buffer, from an offset (elements) on, by a swizzle that the unit knows (`layout::swizzledBuffer`), with either
-    dimension innermost; `depth` is K.
+    dimension innermost, or it is a tile (the left one only); `depth` is K.
+
+    The op starts the product. Until a `simt.mma_wait` says that it has been made, its buffers are being read, and its result is
+    *in flight*: it may be the accumulator of another such op, which comes after it, or be carried by a loop, and nothing else.
 
     Constraints:
-    * (C1) both buffers are results of a `simt.alloc`;
-    * (C2) the swizzles are what the unit reads, of M x K and K x N;
-    * (C3) the layout of acc repeats the instruction's.
+    * (C1) buffers are results of a `simt.alloc`;
+    * (C2) the swizzles are what the unit reads, of M x K and K x N; a tile has none and no offset;
+    * (C3) the layout of acc repeats the instruction's, and that of a tile follows from it.
   }];
-  let arguments = (ins Simt_BufferType:$lhs, Optional<I32>:$lhsOffset, Simt_BufferType:$rhs, Optional<I32>:$rhsOffset,
-                       Tile_Tile:$acc, Simt_InstructionAttr:$instruction, I32Attr:$depth, Simt_LayoutAttr:$lhsSwizzle, Simt_LayoutAttr:$rhsSwizzle);
+  let arguments = (ins AnyTypeOf<[Simt_BufferType, Tile_Tile]>:$lhs, Optional<I32>:$lhsOffset, Simt_BufferType:$rhs,
+                       Optional<I32>:$rhsOffset, Tile_Tile:$acc, Simt_InstructionAttr:$instruction, I32Attr:$depth,
+                       OptionalAttr<Simt_LayoutAttr>:$lhsSwizzle, Simt_LayoutAttr:$rhsSwizzle);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $lhs `[` ($lhsOffset^)? `]` $lhsSwizzle `,` $rhs `[` ($rhsOffset^)? `]` $rhsSwizzle `,` $acc `by` $instruction `depth` $depth attr-dict `:` type($result)
+    $lhs `[` ($lhsOffset^)? `]` (`swizzle` $lhsSwizzle^)? `,` $rhs `[` ($rhsOffset^)? `]` `swizzle` $rhsSwizzle `,` $acc
+    `by` $instruction `depth` $depth attr-dict `:` type($lhs) `,` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def Simt_MmaWaitOp : Simt_Op<"mma_wait", [AttrSizedOperandSegments]> {
+  let summary = "Waits until all products of this thread's `simt.local_mma` but the last `pending` have been made";
+  let description = [{
+    The results are the operands, which are no longer in flight. `buffers` are those that the products read which have been made.
+
+    Constraints:
+    * (C1) there is a result of the same type for each of `values`;
+    * (C2) `pending` is not negative.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$values, Variadic<Simt_BufferType>:$buffers, I32Attr:$pending);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = "$pending (`of` $values^)? (`reading` $buffers^)? attr-dict (`:` type($values)^ `->` type($results))?";
   let hasVerifier = 1;
 }
 
@@ -346,26 +374,49 @@ def Simt_ThreadMmaOp : Simt_Op<"thread_mma", [AllTypesMatch<["acc", "result"]>]>
   let hasVerifier = 1;
 }
 
-def Simt_ThreadGroupMmaOp : Simt_Op<"thread_group_mma", [MemoryEffects<[MemRead]>]> {
-  let summary = "Matrix instructions of four warps, whose factors are in shared memory";
+def Simt_ThreadGroupMmaOp : Simt_Op<"thread_group_mma", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts matrix instructions of four warps, whose factors are in shared memory";
   let description = [{
     Accumulator `i` gets, for each step `s`, the product of the blocks at `lhs + lhsPlaces[i] + lhsSteps[s]` and
     `rhs + rhsPlaces[i] + rhsSteps[s]` (bytes). A block is seen as the unit sees it: rows of `swizzle` bytes (32, 64 or 128), of
     elements along K, or with `across` along M or N; bits 4 and up of an address are XORed with bits 7 and up of it, as many as
     the swizzle has 16-byte units. `stride` is from eight rows to the next eight, `leading` from a run of `swizzle` bytes to the
-    next (used with `across` only). The pointers are the same for the threads of four warps; the result is there when the op ends.
+    next (used with `across` only). The pointers are the same for the threads of four warps. Without `lhs`, the left block is
+    fragment `lhsPlaces[i] + lhsSteps[s]`: what a lane holds of it, as words of 32 bits.
+
+    The results are there, and the factors are no longer read, when a `simt.thread_group_wait` says so. Each op is a group.
 
     Constraints:
     * (C1) there is a place in each factor for each accumulator, as many steps in both, and a result for each accumulator;
-    * (C2) each accumulator has as many bits as the instruction's layout has registers.
+    * (C2) each accumulator and fragment has as many bits as the instruction's layout has registers;
+    * (C3) there is either `lhs` or a fragment for each place and step.
   }];
-  let arguments = (ins LLVM_PointerInAddressSpace<3>:$lhs, LLVM_PointerInAddressSpace<3>:$rhs, Variadic<AnyType>:$accs,
+  let arguments = (ins Optional<LLVM_PointerInAddressSpace<3>>:$lhs, Variadic<AnyType>:$fragments,
+                       LLVM_PointerInAddressSpace<3>:$rhs, Variadic<AnyType>:$accs,
                        Simt_InstructionAttr:$instruction, DenseI32ArrayAttr:$lhsPlaces, DenseI32ArrayAttr:$rhsPlaces,
                        DenseI32ArrayAttr:$lhsSteps, DenseI32ArrayAttr:$rhsSteps, I32Attr:$lhsSwizzle, I32Attr:$rhsSwizzle,
                        I32Attr:$lhsStride, I32Attr:$rhsStride, I32Attr:$lhsLeading, I32Attr:$rhsLeading,
                        UnitAttr:$lhsAcross, UnitAttr:$rhsAcross);
   let results = (outs Variadic<AnyType>:$results);
-  let assemblyFormat = "$lhs `,` $rhs `,` $accs `by` $instruction attr-dict `:` type($lhs) `,` type($accs) `->` type($results)";
+  let assemblyFormat = [{
+    (`at` $lhs^ `:` type($lhs))? (`held` `(` $fragments^ `:` type($fragments) `)`)? `,` $rhs `,` $accs `by` $instruction attr-dict `:`
+    type($rhs) `,` type($accs) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadGroupWaitOp : Simt_Op<"thread_group_wait"> {
+  let summary = "Waits until all groups of this warp's matrix instructions but the last `pending` have been made";
+  let description = [{
+    The results are the operands, which have been made.
+
+    Constraints:
+    * (C1) there is a result of the same type for each operand;
+    * (C2) `pending` is not negative.
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, I32Attr:$pending);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$pending (`of` $values^)? attr-dict (`:` type($values)^ `->` type($results))?";
   let hasVerifier = 1;
 }
 

@@ -74,6 +74,18 @@ def FitShared : Pass<"tz-fit-shared", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
 }
 
+def InsertMmaWaits : Pass<"tz-insert-mma-waits", "::mlir::ModuleOp"> {
+  let summary = "Puts waits where products in flight are needed";
+  let description = [{
+    Expects: `simt.local_mma` without waits (`tz-simt-decompose`), before buffers have offsets.
+
+    Ensures: no op reads a result in flight but other `simt.local_mma`, as accumulator, and loops that carry it to one. A `simt.mma_wait`
+    stands as late as can be; products that a loop only adds to are waited for behind it, and in it one iteration later, where their
+    buffers last that long. No buffer that is stored to in a loop is read by a product of an earlier iteration, but rings that say so.
+  }];
+  let dependentDialects = ["::terrazzo::simt::SimtDialect"];
+}
+
 def AllocateShared : Pass<"tz-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "Gives every buffer its place in shared memory";
   let description = [{
