@@ -21,6 +21,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   manager.addPass(createCSEPass());
   manager.addPass(createChooseMatrixUnits());
   manager.addPass(createTileToSimt());
+  manager.addPass(createSimtSchedule());
   manager.addPass(createSimtChannels());
   manager.addPass(createSimtPrefetch());
   manager.addPass(createSimtDecompose());

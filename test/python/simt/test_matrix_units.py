@@ -235,3 +235,94 @@ def test_loop(stages, limit, steps):
     assert waits == (["0"] if stages == 1 else ["1", "0"])
     assert not any(program.machine.groups), "a copy is still on its way"
     assert not program.machine.flight.groups, "a product is still on its way"
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 6])
+@pytest.mark.parametrize("stages", [1, 2, 4])
+@pytest.mark.parametrize("unit", ["wgmma_sm90", "mma_sm80"])
+def test_overlapping_iterations(unit, stages, steps):
+    """As in attention: the next product starts before what reads the last; a sum is rescaled between two products."""
+    m, n, k, d = 64, 32, 64, 64
+    rng = np.random.default_rng(steps)
+    q = rng.integers(-1, 2, (m, k)).astype(np.float16)
+    x, y = (rng.integers(-1, 2, (max(steps, 1) * n, width)).astype(np.float16) for width in (k, d))
+    program = Program(32, 4, matrix=unit, divisibility=16, stages=stages)
+    e = program.emit
+    left = program.load(q, "f16", vector=8)
+    px, py = program.argument(x, "f16"), program.argument(y, "f16")
+    count = program.load_scalar(steps, "i32")
+
+    def at(base, width):
+        """Pointers to n rows of this width."""
+        ptr, i32 = tensor((n, width), "!tile.ptr<f16>"), tensor((n, width), "i32")
+        rows = e(f"tile.arange 0 to {n} : {tensor((n,), 'i32')}")
+        rows = e(f"tile.expand_dims {rows}, 1 : {tensor((n,), 'i32')} -> {tensor((n, 1), 'i32')}")
+        stride = e(f"arith.constant dense<{width}> : {tensor((n, 1), 'i32')}")
+        rows = e(f"arith.muli {rows}, {stride} : {tensor((n, 1), 'i32')}")
+        rows = e(f"tile.broadcast {rows} : {tensor((n, 1), 'i32')} -> {i32}")
+        columns = e(f"tile.arange 0 to {width} : {tensor((width,), 'i32')}")
+        columns = e(f"tile.expand_dims {columns}, 0 : {tensor((width,), 'i32')} -> {tensor((1, width), 'i32')}")
+        columns = e(f"tile.broadcast {columns} : {tensor((1, width), 'i32')} -> {i32}")
+        offset = e(f"arith.addi {rows}, {columns} : {i32}")
+        start = e(f"tile.splat {base} : !tile.ptr<f16> -> {ptr}")
+        return e(f"tile.addptr {start}, {offset} : {ptr}, {i32}"), ptr, i32
+
+    (pk, tk, ik), (pv, tv, iv) = at(px, k), at(py, d)
+    acc, line = tensor((m, d), "f32"), tensor((m,), "f32")
+    s, p = tensor((m, n), "f32"), tensor((m, n), "f16")
+    zero = e(f"arith.constant dense<0.0> : {acc}")
+    zeros = e(f"arith.constant dense<0.0> : {s}")
+    top = e(f"arith.constant dense<-99.0> : {line}")
+    c0, c1 = e("arith.constant 0 : i32"), e("arith.constant 1 : i32")
+    step = e(f"arith.constant dense<{n * k}> : {ik}")
+    wide = e(f"arith.constant {n * d} : i32")
+    plus, minus = (e(f"arith.constant dense<{sign}.0> : {line}") for sign in ("1", "-1"))
+    sums, tops, _ = e(
+        f"""scf.for %i = {c0} to {count} step {c1} iter_args(%acc = {zero}, %top = {top}, %p = {pk}) -> ({acc}, {line}, {tk}) : i32 {{
+      %k = tile.load %p : {tk} -> {tensor((n, k), "f16")}
+      %t = tile.transpose %k, [1, 0] : {tensor((n, k), "f16")} -> {tensor((k, n), "f16")}
+      %s = tile.dot {left}, %t, {zeros} : {tensor((m, k), "f16")}, {tensor((k, n), "f16")} -> {s}
+      %most = tile.reduce (%s), 1 : ({s}) -> {line} {{
+      ^bb0(%u: f32, %w: f32):
+        %v = arith.maximumf %u, %w : f32
+        tile.yield %v : f32
+      }}
+      %higher = arith.maximumf %top, %most : {line}
+      %grew = arith.cmpf ogt, %higher, %top : {line}
+      %sign = arith.select %grew, {minus}, {plus} : {tensor((m,), "i1")}, {line}
+      %column = tile.expand_dims %sign, 1 : {line} -> {tensor((m, 1), "f32")}
+      %signs = tile.broadcast %column : {tensor((m, 1), "f32")} -> {acc}
+      %turned = arith.mulf %acc, %signs : {acc}
+      %h = arith.truncf %s : {s} to {p}
+      %skip = arith.muli %i, {wide} : i32
+      %so = tile.splat %skip : i32 -> {iv}
+      %pv = tile.addptr {pv}, %so : {tv}, {iv}
+      %v = tile.load %pv : {tv} -> {tensor((n, d), "f16")}
+      %d = tile.dot %h, %v, %turned : {p}, {tensor((n, d), "f16")} -> {acc}
+      %q = tile.addptr %p, {step} : {tk}, {ik}
+      scf.yield %d, %higher, %q : {acc}, {line}, {tk}
+    }}""",
+        3,
+    )
+    places = program.store(sums, (m, d), "f32"), program.store(tops, (m,), "f32")
+    flags = [flag for flag in PASSES if flag != "--tz-tile-to-simt"]
+    flags[2:2] = [
+        *("--tz-choose-matrix-units", "--tz-tile-to-simt", "--tz-simt-schedule", "--tz-simt-channels"),
+        "--tz-simt-prefetch",
+    ]
+    results = program.run(passes=flags)
+    expected, highest = np.zeros((m, d)), np.full(m, -99.0)
+    for i in range(steps):
+        scores = q.astype(float) @ x[i * n :][:n].T.astype(float)
+        now = np.maximum(highest, scores.max(1))
+        expected = expected * np.where(now > highest, -1, 1)[:, None] + scores @ y[i * n :][:n].astype(float)
+        highest = now
+    np.testing.assert_array_equal(results[places[0]], expected)
+    np.testing.assert_array_equal(results[places[1]], highest)
+    loop = program.lowered[program.lowered.index('"scf.for"') :]
+    starts = [match.start() for match in re.finditer("simt.thread_group_mma", loop)]
+    if unit == "wgmma_sm90":
+        waits = [loop.find("simt.thread_group_wait", start) for start in starts]
+        # With a second stage, both products of a step start before the first wait.
+        assert (len(set(waits[:2])) == 1) == (stages > 1)
+        assert not program.machine.flight.groups, "a product is still on its way"

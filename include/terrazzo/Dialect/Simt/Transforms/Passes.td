@@ -21,6 +21,26 @@ def ChooseMatrixUnits : Pass<"tz-choose-matrix-units", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::simt::SimtDialect"];
 }
 
+def SimtSchedule : Pass<"tz-simt-schedule", "::mlir::ModuleOp"> {
+  let summary = "Overlaps the iterations of loops with products";
+  let description = [{
+    Expects: kernels whose tiles have layouts, before `tz-simt-channels`.
+
+    Ensures: a loop whose products run beside other ops (`simt.mma` that reads shared memory) has parts of up to
+    `tile.num_stages` iterations (2 at most) in one, as the schedule says that `tz-print-schedule` prints. Loops with other
+    effects than loads stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+}
+
+def SimtPrintSchedule : Pass<"tz-print-schedule", "::mlir::ModuleOp"> {
+  let summary = "Prints how iterations of loops would overlap";
+  let description = [{
+    Expects: as `tz-simt-schedule`. Ensures: for each loop with products that run beside other ops, standard output has the stages,
+    the cycles of a step and the nodes in its order, each with its stage, its cycles and what it runs on. Nothing is changed.
+  }];
+}
+
 def SimtChannels : Pass<"tz-simt-channels", "::mlir::ModuleOp"> {
   let summary = "Copies factors of products to shared memory some iterations ahead";
   let description = [{
