@@ -220,11 +220,16 @@ LogicalResult Lowering::lowerLocalMma(simt::LocalMmaOp op) {
 }
 
 LogicalResult Lowering::lowerMmaWait(simt::MmaWaitOp op) {
-  SmallVector<Value> words;
-  for (Value value : op.getValues())
-    llvm::append_range(words, packBlocks(value, registersOf(value).size()));
+  auto packAll = [&](ValueRange tiles) {
+    SmallVector<Value> words;
+    for (Value tile : tiles)
+      llvm::append_range(words, packBlocks(tile, registersOf(tile).size()));
+    return words;
+  };
+  SmallVector<Value> words = packAll(op.getValues());
   auto wait = simt::ThreadGroupWaitOp::create(b, TypeRange(ValueRange(words)),
-                                              words, op.getPendingAttr());
+                                              words, packAll(op.getFactors()),
+                                              op.getPendingAttr());
   for (auto [index, result] : llvm::enumerate(op.getResults()))
     unpackBlocks(result, wait.getResults().slice(index, 1));
   return success();

@@ -275,16 +275,23 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
   }
 };
 
-/// A wait hands on what it waited for, so that it is read behind it only.
+/// A wait hands on what it waited for, so that it is read behind it only, and
+/// reads what products read, so that nothing else is in those registers before.
 struct LowerGroupWait : OpRewritePattern<simt::ThreadGroupWaitOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(simt::ThreadGroupWaitOp op,
                                 PatternRewriter &rewriter) const override {
-    std::string text = "wgmma.wait_group.sync.aligned " +
+    // ptxas moves a wait up past arithmetic that it should come behind, but not
+    // past a performance event, which does nothing else.
+    std::string text = "pmevent 0;\nwgmma.wait_group.sync.aligned " +
                        std::to_string(op.getPending()) + ";";
-    rewriter.replaceOp(op, createInPlaceAsm(rewriter, op.getLoc(), text, {}, {},
-                                            op.getValues()));
+    SmallVector<Value> held;
+    for (Value fragment : op.getFragments())
+      held.append(splitIntoWords(rewriter, op.getLoc(), fragment));
+    SmallVector<std::string> kinds(held.size(), "r");
+    rewriter.replaceOp(op, createInPlaceAsm(rewriter, op.getLoc(), text, kinds,
+                                            held, op.getValues()));
     return success();
   }
 };

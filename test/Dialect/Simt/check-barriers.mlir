@@ -84,7 +84,7 @@ func.func @in_flight() attributes {tile.kernel} {
   // expected-error @+1 {{reads a result that is still in flight}}
   %y = arith.negf %x : tensor<64x8xf32, #acc>
   simt.barrier
-  %z = simt.mma_wait 0 of %x reading %m : tensor<64x8xf32, #acc> -> tensor<64x8xf32, #acc>
+  %z = simt.mma_wait 0 of (%x : tensor<64x8xf32, #acc>) reading %m -> tensor<64x8xf32, #acc>
   simt.barrier
   simt.local_store %f, %m[] base 0 strides [] swizzle #a : tensor<64x16xf16, #f>
   return

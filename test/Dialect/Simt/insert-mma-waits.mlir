@@ -11,9 +11,9 @@
 // CHECK: %[[X:.*]] = simt.local_mma %[[M:[a-z0-9_]+]][]
 // CHECK: %[[Y:.*]] = simt.local_mma %[[N:[a-z0-9_]+]][]{{.*}}, %[[X]] by
 // CHECK: %[[Z:.*]] = simt.local_mma
-// CHECK: %[[DONE:.*]] = simt.mma_wait 1 of %[[Y]] reading %[[N]], %[[M]]
+// CHECK: %[[DONE:.*]] = simt.mma_wait 1 of(%[[Y]] : {{[^)]*}}) reading %[[N]], %[[M]]
 // CHECK-NEXT: arith.negf %[[DONE]]
-// CHECK-NEXT: %[[LAST:.*]] = simt.mma_wait 0 of %[[Z]] reading %[[M]]
+// CHECK-NEXT: %[[LAST:.*]] = simt.mma_wait 0 of(%[[Z]] : {{[^)]*}}) reading %[[M]]
 // CHECK-NEXT: arith.addf %[[LAST]], %[[DONE]]
 func.func @straight(%c: !acc) -> !acc {
   %m = simt.alloc 4096
@@ -41,7 +41,7 @@ func.func @straight(%c: !acc) -> !acc {
 // CHECK: simt.local_mma
 // CHECK-NEXT: simt.mma_wait 1
 // CHECK-NEXT: scf.yield
-// CHECK: %[[DONE:.*]] = simt.mma_wait 0 of %[[SUM]] reading %[[RING]]
+// CHECK: %[[DONE:.*]] = simt.mma_wait 0 of(%[[SUM]] : {{[^)]*}}) reading %[[RING]]
 // CHECK-NEXT: return %[[DONE]]
 func.func @carried(%c: !acc, %n: i32) -> !acc {
   %c0 = arith.constant 0 : i32
@@ -66,11 +66,11 @@ func.func @carried(%c: !acc, %n: i32) -> !acc {
 // CHECK-LABEL: func.func @stored
 // CHECK: scf.for
 // CHECK: %[[X:.*]] = simt.local_mma
-// CHECK-NEXT: %[[DONE:.*]] = simt.mma_wait 0 of %[[X]] reading
+// CHECK-NEXT: %[[DONE:.*]] = simt.mma_wait 0 of(%[[X]] : {{[^)]*}}) reading
 // CHECK-NEXT: scf.yield %[[DONE]]
 // CHECK: scf.for
 // CHECK: %[[X:.*]] = simt.local_mma
-// CHECK-NEXT: %[[DONE:.*]] = simt.mma_wait 0 of %[[X]] reading
+// CHECK-NEXT: %[[DONE:.*]] = simt.mma_wait 0 of(%[[X]] : {{[^)]*}}) reading
 // CHECK-NEXT: scf.yield %[[DONE]]
 func.func @stored(%f: tensor<64x16xf16, #f>, %c: !acc, %n: i32) -> !acc {
   %c0 = arith.constant 0 : i32

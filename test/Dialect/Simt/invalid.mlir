@@ -607,7 +607,7 @@ func.func @mma_c6(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf
 
 func.func @mma_wait_c1(%a: tensor<16x16xf32>) {
   // expected-error @below {{'simt.mma_wait' op needs a result for each value, of its type}}
-  %b = simt.mma_wait 0 of %a : tensor<16x16xf32> -> tensor<16x8xf32>
+  %b = simt.mma_wait 0 of (%a : tensor<16x16xf32>) -> tensor<16x8xf32>
   return
 }
 
@@ -623,7 +623,7 @@ func.func @mma_wait_c2() {
 
 func.func @thread_group_wait_c1(%a: vector<4xi32>) {
   // expected-error @below {{'simt.thread_group_wait' op needs a result for each value, of its type}}
-  %b = simt.thread_group_wait 0 of %a : vector<4xi32> -> vector<2xi32>
+  %b = simt.thread_group_wait 0 of (%a : vector<4xi32>) -> vector<2xi32>
   return
 }
 

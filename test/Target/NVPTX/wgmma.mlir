@@ -46,7 +46,7 @@ module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_
        lhsSwizzle = 0 : i32, rhsSwizzle = 64 : i32, lhsStride = 0 : i32, rhsStride = 512 : i32,
        lhsLeading = 0 : i32, rhsLeading = 2048 : i32, rhsAcross} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
     simt.thread_group_wait 1
-    %e = simt.thread_group_wait 0 of %d : vector<4xi32> -> vector<4xi32>
+    %e = simt.thread_group_wait 0 of (%d : vector<4xi32>) -> vector<4xi32>
     simt.thread_store %p, %e : !llvm.ptr<1>, vector<4xi32>
     return
   }

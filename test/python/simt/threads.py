@@ -421,7 +421,7 @@ class Machine:
             return self.flight.start(matrix_units.Group(op, self.segments(op, operands), self.shared, SHARED_BASE))
         if name == "simt.thread_group_wait":
             self.flight.wait(op.number("pending"))
-            return [self.flight.resolve(each) for each in operands]
+            return [self.flight.resolve(each) for each in operands[: len(op.results)]]
         if name == "simt.shuffle_index":
             return self.shuffle(operands[0], operands[1], active)
         if name in ("simt.barrier", "llvm.intr.assume"):

@@ -28,14 +28,13 @@ namespace simt {
 namespace {
 
 /// What a product reads, and those in its block that it adds to.
-SmallVector<Value> buffersOf(LocalMmaOp mma) {
-  llvm::SetVector<Value> buffers;
+SmallVector<Value> factorsOf(LocalMmaOp mma) {
+  llvm::SetVector<Value> factors;
   for (Block *block = mma->getBlock(); mma && mma->getBlock() == block;
        mma = mma.getAcc().getDefiningOp<LocalMmaOp>())
     for (Value factor : {Value(mma.getLhs()), Value(mma.getRhs())})
-      if (isa<BufferType>(factor.getType()))
-        buffers.insert(factor);
-  return buffers.takeVector();
+      factors.insert(factor);
+  return factors.takeVector();
 }
 
 /// Products that start in `block` from `first` up to `last`; nothing if a
@@ -56,35 +55,89 @@ std::optional<int64_t> countProducts(Block::iterator first,
   return count;
 }
 
-/// Whether the loop leaves the buffer alone until the next iteration's product
+/// Whether the loop leaves a factor alone until the next iteration's product
 /// has started.
-bool outlasts(Value buffer, scf::ForOp loop) {
-  std::optional<uint64_t> ring = buffer.getDefiningOp<AllocOp>().getRing();
+bool outlasts(Value factor, scf::ForOp loop) {
+  auto alloc = factor.getDefiningOp<AllocOp>();
+  if (!alloc)
+    return loop.isDefinedOutsideOfLoop(factor);
+  std::optional<uint64_t> ring = alloc.getRing();
   if (ring)
     return *ring >= 1;
-  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+  return llvm::all_of(alloc->getUsers(), [&](Operation *user) {
     return isa<LocalMmaOp, MmaWaitOp>(user) || !loop->isAncestor(user);
   });
 }
 
 MmaWaitOp wait(OpBuilder &b, Location loc, ValueRange values,
-               ValueRange buffers, int64_t pending) {
-  return MmaWaitOp::create(b, loc, values.getTypes(), values, buffers,
+               ArrayRef<Value> factors, int64_t pending) {
+  auto isBuffer = [](Value factor) {
+    return isa<BufferType>(factor.getType());
+  };
+  SmallVector<Value> buffers, tiles;
+  llvm::copy_if(factors, std::back_inserter(buffers), isBuffer);
+  llvm::copy_if(factors, std::back_inserter(tiles), std::not_fn(isBuffer));
+  return MmaWaitOp::create(b, loc, values.getTypes(), values, tiles, buffers,
                            b.getI32IntegerAttr(static_cast<int32_t>(pending)));
 }
 
+/// The conversions, the last one first, that make what a factor in registers is
+/// in the next iteration.
+SmallVector<Operation *> conversionsTo(Value factor, Block *block) {
+  SmallVector<Operation *> conversions;
+  auto argument = dyn_cast<BlockArgument>(factor);
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+  if (!argument || !loop || argument.getOwner() != block)
+    return conversions;
+  Value value = loop.getTiedLoopYieldedValue(argument)->get();
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getBlock() != block || !op->hasOneUse() ||
+        !isa<ConvertLayoutOp, arith::TruncFOp>(op))
+      break;
+    conversions.push_back(op);
+    value = op->getOperand(0);
+  }
+  return conversions;
+}
+
 /// Waits for `value`, which `mma` has made, before `place`, an op of its block.
+/// A factor's next registers are the same again: they are written behind the
+/// wait, or ptxas would wait before.
 void waitBefore(Operation *place, LocalMmaOp mma) {
   Value value = mma.getResult();
+  SmallVector<Value> values = {value};
+  SmallVector<SmallVector<Operation *>> delayed;
+  for (Value factor : factorsOf(mma)) {
+    SmallVector<Operation *> conversions =
+        conversionsTo(factor, mma->getBlock());
+    if (conversions.empty())
+      continue;
+    Value source = conversions.back()->getOperand(0);
+    Operation *def = source.getDefiningOp();
+    if (!def || def->getBlock() != mma->getBlock() ||
+        !def->isBeforeInBlock(place) || llvm::is_contained(values, source))
+      continue;
+    values.push_back(source);
+    delayed.push_back(std::move(conversions));
+  }
   auto between =
       countProducts(std::next(mma->getIterator()), place->getIterator());
   OpBuilder b(place);
   MmaWaitOp done =
-      wait(b, mma.getLoc(), value, buffersOf(mma), between.value_or(0));
+      wait(b, mma.getLoc(), values, factorsOf(mma), between.value_or(0));
   value.replaceUsesWithIf(done.getResult(0), [&](OpOperand &use) {
     Operation *user = mma->getBlock()->findAncestorOpInBlock(*use.getOwner());
     return use.getOwner() != done && !user->isBeforeInBlock(done);
   });
+  for (auto [index, conversions] : llvm::enumerate(delayed)) {
+    conversions.back()->setOperand(0, done.getResult(index + 1));
+    Operation *behind = done;
+    for (Operation *op : llvm::reverse(conversions)) {
+      if (op->isBeforeInBlock(done))
+        op->moveAfter(behind);
+      behind = op;
+    }
+  }
 }
 
 /// The first op of the block that reads the result, other than as the
@@ -109,8 +162,8 @@ Operation *firstReader(LocalMmaOp mma) {
 /// Whether the result may be in flight until the loop ends.
 bool lastsForLoop(LocalMmaOp mma) {
   return isCarried(mma, mma.getAcc()) &&
-         llvm::all_of(buffersOf(mma), [&](Value buffer) {
-           return outlasts(buffer, cast<scf::ForOp>(mma->getParentOp()));
+         llvm::all_of(factorsOf(mma), [&](Value factor) {
+           return outlasts(factor, cast<scf::ForOp>(mma->getParentOp()));
          });
 }
 
@@ -124,7 +177,7 @@ void insertWaits(LocalMmaOp mma) {
            countProducts(body->begin(), body->end()).value_or(0));
     b.setInsertionPointAfter(loop);
     Value result = loop.getTiedLoopResult(cast<BlockArgument>(mma.getAcc()));
-    MmaWaitOp done = wait(b, mma.getLoc(), result, buffersOf(mma), 0);
+    MmaWaitOp done = wait(b, mma.getLoc(), result, factorsOf(mma), 0);
     result.replaceAllUsesExcept(done.getResult(0), done);
     return;
   }

@@ -294,15 +294,20 @@ def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments,
 def Simt_MmaWaitOp : Simt_Op<"mma_wait", [AttrSizedOperandSegments]> {
   let summary = "Waits until all products of this thread's `simt.local_mma` but the last `pending` have been made";
   let description = [{
-    The results are the operands, which are no longer in flight. `buffers` are those that the products read which have been made.
+    The results are the values, which are no longer in flight. `buffers` are those that the products read which have been made, and
+    `factors` tiles that they read: their registers are not written to before.
 
     Constraints:
     * (C1) there is a result of the same type for each of `values`;
     * (C2) `pending` is not negative.
   }];
-  let arguments = (ins Variadic<Tile_Tile>:$values, Variadic<Simt_BufferType>:$buffers, I32Attr:$pending);
+  let arguments = (ins Variadic<Tile_Tile>:$values, Variadic<Tile_Tile>:$factors, Variadic<Simt_BufferType>:$buffers,
+                       I32Attr:$pending);
   let results = (outs Variadic<Tile_Tile>:$results);
-  let assemblyFormat = "$pending (`of` $values^)? (`reading` $buffers^)? attr-dict (`:` type($values)^ `->` type($results))?";
+  let assemblyFormat = [{
+    $pending (`of` `(` $values^ `:` type($values) `)`)? (`holding` `(` $factors^ `:` type($factors) `)`)? (`reading` $buffers^)?
+    attr-dict (`->` type($results)^)?
+  }];
   let hasVerifier = 1;
 }
 
@@ -405,18 +410,21 @@ def Simt_ThreadGroupMmaOp : Simt_Op<"thread_group_mma", [AttrSizedOperandSegment
   let hasVerifier = 1;
 }
 
-def Simt_ThreadGroupWaitOp : Simt_Op<"thread_group_wait"> {
+def Simt_ThreadGroupWaitOp : Simt_Op<"thread_group_wait", [AttrSizedOperandSegments]> {
   let summary = "Waits until all groups of this warp's matrix instructions but the last `pending` have been made";
   let description = [{
-    The results are the operands, which have been made.
+    The results are the values, which have been made. `fragments` are what the groups read: they stay as they are until then.
 
     Constraints:
     * (C1) there is a result of the same type for each operand;
     * (C2) `pending` is not negative.
   }];
-  let arguments = (ins Variadic<AnyType>:$values, I32Attr:$pending);
+  let arguments = (ins Variadic<AnyType>:$values, Variadic<AnyType>:$fragments, I32Attr:$pending);
   let results = (outs Variadic<AnyType>:$results);
-  let assemblyFormat = "$pending (`of` $values^)? attr-dict (`:` type($values)^ `->` type($results))?";
+  let assemblyFormat = [{
+    $pending (`of` `(` $values^ `:` type($values) `)`)? (`holding` `(` $fragments^ `:` type($fragments) `)`)? attr-dict
+    (`->` type($results)^)?
+  }];
   let hasVerifier = 1;
 }
 
