@@ -16,10 +16,10 @@
 // CHECK-NEXT: simt.barrier units
 // CHECK: %[[READ:.*]] = arith.muli %[[SLOT]], %c1024_i32
 // CHECK: simt.local_mma %{{.*}}[] swizzle #{{.*}}, %[[RING]][%[[READ]]]
-// CHECK: %[[WRAPS:.*]] = arith.cmpi slt, %[[SLOT]], %c2_i32
-// CHECK: %[[AHEAD:.*]] = arith.addi %[[SLOT]], %c2_i32
-// CHECK: %[[BACK:.*]] = arith.subi %[[SLOT]], %c2_i32
-// CHECK: %[[OLDEST:.*]] = arith.select %[[WRAPS]], %[[AHEAD]], %[[BACK]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SLOT]], %c2_i32
+// CHECK: %[[WRAPS:.*]] = arith.cmpi sge, %[[NEXT]], %c4_i32
+// CHECK: %[[BACK:.*]] = arith.addi %[[SLOT]], %c-2_i32
+// CHECK: %[[OLDEST:.*]] = arith.select %[[WRAPS]], %[[BACK]], %[[NEXT]]
 // CHECK: %[[FILLED:.*]] = arith.muli %[[OLDEST]], %c1024_i32
 // CHECK: simt.local_copy {{.*}} to %[[RING]][%[[FILLED]]]
 // CHECK-NEXT: simt.copy_commit

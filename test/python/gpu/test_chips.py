@@ -31,8 +31,8 @@ CHIPS = [
     *(f"hip:gfx{chip}" for chip in ("90a", "942", "950", "1100", "1201")),
 ]
 PASSES = ["--canonicalize", "--cse", "--tz-tile-to-simt", "--tz-simt-prefetch", "--tz-simt-decompose",
-          "--canonicalize", "--cse", "--tz-fit-shared", "--tz-insert-mma-waits", "--tz-allocate-shared", "--tz-insert-barriers",
-          "--tz-check-barriers"]  # fmt: skip
+          "--canonicalize", "--cse", "--tz-fit-shared", "--tz-insert-mma-waits", "--tz-allocate-shared",
+          "--tz-insert-barriers", "--tz-check-barriers"]  # fmt: skip
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 HEADS = (16, 64, 80, 128, 192, 256)
 STATES = (8, 16, 32, 64)

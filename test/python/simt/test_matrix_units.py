@@ -42,6 +42,25 @@ def multiply(program, a, b, shapes, elements, acc="f32", attributes=""):
     return program.emit(f"tile.dot {a}, {b}, {zero}{attributes} : {types} -> {out}")
 
 
+def pointers(program, base, shape, stride):
+    """Pointers to the f16 of a matrix with this row stride, and the types of these and of offsets."""
+    e = program.emit
+    ptr, i32 = tensor(shape, "!tile.ptr<f16>"), tensor(shape, "i32")
+    parts = []
+    for dim, step in ((0, stride), (1, 1)):
+        line = e(f"tile.arange 0 to {shape[dim]} : {tensor(shape[dim : dim + 1], 'i32')}")
+        column = [1, 1]
+        column[dim] = shape[dim]
+        flat = tensor(shape[dim : dim + 1], "i32")
+        line = e(f"tile.expand_dims {line}, {1 - dim} : {flat} -> {tensor(column, 'i32')}")
+        line = e(f"tile.broadcast {line} : {tensor(column, 'i32')} -> {i32}")
+        factor = e(f"arith.constant dense<{step}> : {i32}")
+        parts.append(e(f"arith.muli {line}, {factor} : {i32}"))
+    offset = e(f"arith.addi {parts[0]}, {parts[1]} : {i32}")
+    start = e(f"tile.splat {base} : !tile.ptr<f16> -> {ptr}")
+    return e(f"tile.addptr {start}, {offset} : {ptr}, {i32}"), ptr, i32
+
+
 def run(program, uses=True):
     results = program.run(passes=["--tz-choose-matrix-units", *PASSES])
     assert bool(re.search(r"simt\.thread_(group_)?mma", program.lowered)) == uses
@@ -170,27 +189,8 @@ def test_loop(stages, limit, steps):
     eighths, eight = program.load_scalar(depth // 8, "i32"), e("arith.constant 8 : i32")
     end = e(f"arith.muli {eighths}, {eight} : i32")
 
-    def at(shape, stride, base):
-        """Pointers to a tile with this row stride."""
-        ptr = tensor(shape, "!tile.ptr<f16>")
-        i32 = tensor(shape, "i32")
-        parts = []
-        for dim, step in ((0, stride), (1, 1)):
-            line = e(f"tile.arange 0 to {shape[dim]} : {tensor(shape[dim : dim + 1], 'i32')}")
-            column = [1, 1]
-            column[dim] = shape[dim]
-            line = e(
-                f"tile.expand_dims {line}, {1 - dim} : {tensor(shape[dim : dim + 1], 'i32')} -> {tensor(column, 'i32')}"
-            )
-            line = e(f"tile.broadcast {line} : {tensor(column, 'i32')} -> {i32}")
-            factor = e(f"arith.constant dense<{step}> : {i32}")
-            parts.append(e(f"arith.muli {line}, {factor} : {i32}"))
-        offset = e(f"arith.addi {parts[0]}, {parts[1]} : {i32}")
-        start = e(f"tile.splat {base} : !tile.ptr<f16> -> {ptr}")
-        return e(f"tile.addptr {start}, {offset} : {ptr}, {i32}"), ptr, i32
-
-    pa, ta, ia = at((m, k), wide, px)
-    pb, tb, ib = at((k, n), n, py)
+    pa, ta, ia = pointers(program, px, (m, k), wide)
+    pb, tb, ib = pointers(program, py, (k, n), n)
     acc = tensor((m, n), "f32")
     zero, c0, c1 = e(f"arith.constant dense<0.0> : {acc}"), e("arith.constant 0 : i32"), e("arith.constant 1 : i32")
     ck = e(f"arith.constant {k} : i32")
@@ -251,23 +251,7 @@ def test_overlapping_iterations(unit, stages, steps):
     left = program.load(q, "f16", vector=8)
     px, py = program.argument(x, "f16"), program.argument(y, "f16")
     count = program.load_scalar(steps, "i32")
-
-    def at(base, width):
-        """Pointers to n rows of this width."""
-        ptr, i32 = tensor((n, width), "!tile.ptr<f16>"), tensor((n, width), "i32")
-        rows = e(f"tile.arange 0 to {n} : {tensor((n,), 'i32')}")
-        rows = e(f"tile.expand_dims {rows}, 1 : {tensor((n,), 'i32')} -> {tensor((n, 1), 'i32')}")
-        stride = e(f"arith.constant dense<{width}> : {tensor((n, 1), 'i32')}")
-        rows = e(f"arith.muli {rows}, {stride} : {tensor((n, 1), 'i32')}")
-        rows = e(f"tile.broadcast {rows} : {tensor((n, 1), 'i32')} -> {i32}")
-        columns = e(f"tile.arange 0 to {width} : {tensor((width,), 'i32')}")
-        columns = e(f"tile.expand_dims {columns}, 0 : {tensor((width,), 'i32')} -> {tensor((1, width), 'i32')}")
-        columns = e(f"tile.broadcast {columns} : {tensor((1, width), 'i32')} -> {i32}")
-        offset = e(f"arith.addi {rows}, {columns} : {i32}")
-        start = e(f"tile.splat {base} : !tile.ptr<f16> -> {ptr}")
-        return e(f"tile.addptr {start}, {offset} : {ptr}, {i32}"), ptr, i32
-
-    (pk, tk, ik), (pv, tv, iv) = at(px, k), at(py, d)
+    (pk, tk, ik), (pv, tv, iv) = pointers(program, px, (n, k), k), pointers(program, py, (n, d), d)
     acc, line = tensor((m, d), "f32"), tensor((m,), "f32")
     s, p = tensor((m, n), "f32"), tensor((m, n), "f16")
     zero = e(f"arith.constant dense<0.0> : {acc}")
@@ -278,7 +262,8 @@ def test_overlapping_iterations(unit, stages, steps):
     wide = e(f"arith.constant {n * d} : i32")
     plus, minus = (e(f"arith.constant dense<{sign}.0> : {line}") for sign in ("1", "-1"))
     sums, tops, _ = e(
-        f"""scf.for %i = {c0} to {count} step {c1} iter_args(%acc = {zero}, %top = {top}, %p = {pk}) -> ({acc}, {line}, {tk}) : i32 {{
+        f"""scf.for %i = {c0} to {count} step {c1} iter_args(%acc = {zero}, %top = {top}, %p = {pk})
+        -> ({acc}, {line}, {tk}) : i32 {{
       %k = tile.load %p : {tk} -> {tensor((n, k), "f16")}
       %t = tile.transpose %k, [1, 0] : {tensor((n, k), "f16")} -> {tensor((k, n), "f16")}
       %s = tile.dot {left}, %t, {zeros} : {tensor((m, k), "f16")}, {tensor((k, n), "f16")} -> {s}
@@ -307,7 +292,7 @@ def test_overlapping_iterations(unit, stages, steps):
     places = program.store(sums, (m, d), "f32"), program.store(tops, (m,), "f32")
     flags = [flag for flag in PASSES if flag != "--tz-tile-to-simt"]
     flags[2:2] = [
-        *("--tz-choose-matrix-units", "--tz-tile-to-simt", "--tz-simt-schedule", "--tz-simt-channels"),
+        *("--tz-choose-matrix-units", "--tz-tile-to-simt", "--tz-simt-schedule=stages=2", "--tz-simt-channels"),
         "--tz-simt-prefetch",
     ]
     results = program.run(passes=flags)

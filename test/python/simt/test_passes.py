@@ -8,7 +8,13 @@ from test_threads import ADD, COMPOSE, fold
 
 PASSES = [
     *("--canonicalize", "--cse", "--tz-tile-to-simt", "--tz-simt-decompose", "--canonicalize", "--cse"),
-    *("--tz-fit-shared", "--tz-insert-mma-waits", "--tz-allocate-shared", "--tz-insert-barriers", "--tz-check-barriers"),
+    *(
+        "--tz-fit-shared",
+        "--tz-insert-mma-waits",
+        "--tz-allocate-shared",
+        "--tz-insert-barriers",
+        "--tz-check-barriers",
+    ),
 ]
 BLOCKS = [(32, 1), (32, 4), (64, 2), (8, 8)]
 EXTENTS = [1, 2, 7, 32, 96, 130, 256]

@@ -16,7 +16,14 @@ from random_kernels import Kernel, check, stored_type  # noqa: E402
 
 PASSES = [
     *("--canonicalize", "--cse", "--tz-tile-to-simt", "--tz-simt-prefetch", "--tz-simt-decompose", "--canonicalize"),
-    *("--cse", "--tz-insert-mma-waits", "--tz-allocate-shared", "--tz-insert-barriers", "--tz-simt-to-llvm", "--canonicalize=top-down=false"),
+    *(
+        "--cse",
+        "--tz-insert-mma-waits",
+        "--tz-allocate-shared",
+        "--tz-insert-barriers",
+        "--tz-simt-to-llvm",
+        "--canonicalize=top-down=false",
+    ),
     *("--cse", "--mlir-print-op-generic"),
 ]
 KINDS = ("masked_load", "masked_load", "masked_atomic", "histogram", "pick", "choice", "transpose", "reduction")

@@ -251,9 +251,7 @@ class Machine:
 
     def segments(self, op, operands):
         """Operands by group: one or None for each of pointers, a list for each of the others."""
-        sizes = [
-            int(n) for n in re.search(r"operandSegmentSizes = array<i32: ([\d, ]+)>", op.attributes)[1].split(",")
-        ]
+        sizes = [int(n) for n in re.search(r"operandSegmentSizes = array<i32: ([\d, ]+)>", op.attributes)[1].split(",")]
         iterator = iter(operands)
         lhs, fragments, rhs, accs = ([next(iterator) for _ in range(n)] for n in sizes)
         return lhs[0] if lhs else None, fragments, rhs[0], accs

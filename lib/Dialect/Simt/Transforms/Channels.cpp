@@ -22,9 +22,8 @@
 // copies in it, so the groups count iterations. What would be copied beyond the
 // last iteration is not started: no copy is in flight when the loop ends.
 //
-// Where nothing reads `acc` in the loop, the product of i - 1 may still run at
-// the barrier, and the slot of i - 2 is filled: copies are one iteration less
-// ahead.
+// Where only the next iteration reads `acc`, the product of i - 1 may still run
+// at the barrier. Its ring has a slot more, and the slot of i - 2 is filled.
 //===----------------------------------------------------------------------===//
 
 #include "Factors.h"
@@ -55,6 +54,8 @@ struct Channel {
   LinearLayout swizzle; ///< of the factor
   LayoutAttr ofLoad;    ///< of the tile that is loaded
   int64_t slotElements = 0, bytes = 0;
+  int64_t lag = 0; ///< iterations more than its own that a product reads it
+  int64_t slots = 0;
   Value ring;
 
   int64_t slotBytes() const { return slotElements * bytes; }
@@ -67,12 +68,14 @@ public:
 
   /// Whether there are channels, and what their copies need is known.
   bool analyse();
-  /// Bytes of a slot of each, and of factors that are stored.
-  int64_t slotBytes() const;
+  /// Bytes of factors that are stored.
   int64_t otherBytes();
-  /// For how many iterations more than its own a product reads its slot.
-  int64_t lag();
-  void rewrite(int64_t slots);
+  /// Sets the slots of the rings that are filled so many iterations ahead, or
+  /// as many as `limit` bytes are enough for, and gives the distance; 0 if
+  /// there is none.
+  int64_t chooseSlots(int64_t distance, std::optional<int64_t> limit,
+                      BlockShape block);
+  void rewrite(int64_t distance);
 
 private:
   std::optional<Channel> channelOf(MmaOp mma, unsigned operand);
@@ -86,19 +89,22 @@ private:
   }
   /// Starts the copies of one iteration, whose counter and carried values the
   /// mapping names, and gives the carried values of the next.
-  SmallVector<Value> copy(IRMapping &mapping, Value active, Value offset);
+  /// `places` are the slots of rings by their size.
+  SmallVector<Value> copy(IRMapping &mapping, Value active,
+                          const llvm::SmallDenseMap<int64_t, Value> &places);
   /// Starts the copies of the first `distance` iterations, and gives the
   /// carried values of the next.
   SmallVector<Value> copyFirst(int64_t distance);
   /// Has the loop carry more values; these are yielded as they are for now.
   /// Gives the first.
   unsigned carryMore(ValueRange inits);
-  /// Waits for the copies of this iteration, and starts those `distance` ahead
-  /// into a ring of `slots`, after the first product. The loop carries the
-  /// number of the slot that its products read from `first` on, then the
-  /// carried values that many iterations ahead.
-  void copyAhead(unsigned first, int64_t distance, int64_t slots);
-  void replaceProduct(MmaOp mma, Value slot);
+  /// The loop carries, from `first` on, the number of the slot that is read for
+  /// each size of a ring, then the carried values that many iterations ahead.
+  Value slotOf(const Channel &channel, unsigned first);
+  /// Waits for the copies of this iteration, and starts those `distance` ahead,
+  /// after the first product.
+  void copyAhead(unsigned first, int64_t distance);
+  void replaceProduct(MmaOp mma, unsigned first);
   /// Whether there are more than `steps` steps from `from` to the loop's end.
   Value hasMore(Value from, int64_t steps);
   bool isOutside(Value value) { return loop.isDefinedOutsideOfLoop(value); }
@@ -111,6 +117,7 @@ private:
   SmallVector<MmaOp> products; ///< with a channel
   llvm::SetVector<Operation *> slice;
   llvm::SetVector<unsigned> carried; ///< numbers of carried values
+  llvm::SetVector<int64_t> sizes;    ///< of rings, in slots
   std::optional<ImplicitLocOpBuilder> builder;
 };
 
@@ -143,6 +150,7 @@ std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
   channel.load = load;
   channel.mma = mma;
   channel.operand = operand;
+  channel.lag = runsOn(mma);
   auto type = cast<RankedTensorType>(load.getType());
   const LinearLayout &layout = getLayout(type).getLayout();
   channel.bytes = elementBytes(type.getElementType());
@@ -239,13 +247,6 @@ bool Loop::analyse() {
   return true;
 }
 
-int64_t Loop::slotBytes() const {
-  int64_t bytes = 0;
-  for (const Channel &channel : channels)
-    bytes += channel.slotBytes();
-  return bytes;
-}
-
 int64_t Loop::otherBytes() {
   int64_t bytes = 0;
   for (MmaOp mma : products)
@@ -260,9 +261,32 @@ int64_t Loop::otherBytes() {
   return bytes;
 }
 
-int64_t Loop::lag() {
-  return llvm::any_of(products,
-                      [](MmaOp mma) { return isCarried(mma, mma.getAcc()); });
+int64_t Loop::chooseSlots(int64_t distance, std::optional<int64_t> limit,
+                          BlockShape block) {
+  int64_t others = otherBytes();
+  auto bytesOf = [&](int64_t distance, bool mayLag) {
+    int64_t sum = others;
+    for (Channel &channel : channels) {
+      channel.slots = distance + 1 + (mayLag ? channel.lag : 0);
+      sum += channel.slots * channel.slotBytes();
+    }
+    return sum;
+  };
+  // A slot more is not worth a block less on a multiprocessor; of blocks with
+  // many threads, there is only one for want of registers.
+  constexpr int32_t kManyThreads = 256;
+  bool isAlone = block.warpSize * block.numWarps >= kManyThreads;
+  for (int64_t ahead = distance; ahead > 0; --ahead) {
+    int64_t without = bytesOf(ahead, false), with = bytesOf(ahead, true);
+    if (!limit ||
+        (with <= *limit && (isAlone || *limit / with == *limit / without)))
+      return ahead;
+  }
+  for (Channel &channel : channels)
+    channel.lag = 0;
+  while (distance > 0 && limit && bytesOf(distance, false) > *limit)
+    --distance;
+  return distance;
 }
 
 Value Loop::hasMore(Value from, int64_t steps) {
@@ -272,12 +296,15 @@ Value Loop::hasMore(Value from, int64_t steps) {
   return arith::CmpIOp::create(b(), arith::CmpIPredicate::ugt, left, needed);
 }
 
-SmallVector<Value> Loop::copy(IRMapping &mapping, Value active, Value offset) {
+SmallVector<Value>
+Loop::copy(IRMapping &mapping, Value active,
+           const llvm::SmallDenseMap<int64_t, Value> &places) {
   for (Operation *op : slice)
     b().clone(*op, mapping);
   for (Channel &channel : channels) {
-    Value place = arith::MulIOp::create(
-        b(), offset, constant(channel.slotElements, b().getI32Type()));
+    Value place =
+        arith::MulIOp::create(b(), places.lookup(channel.slots),
+                              constant(channel.slotElements, b().getI32Type()));
     Value mask = channel.load.getMask();
     auto copy =
         LocalCopyOp::create(b(), mapping.lookupOrDefault(channel.load.getPtr()),
@@ -309,7 +336,10 @@ SmallVector<Value> Loop::copyFirst(int64_t distance) {
     mapping.map(loop.getInductionVar(), counter);
     for (auto [number, value] : llvm::zip(carried, state))
       mapping.map(loop.getRegionIterArg(number), value);
-    state = copy(mapping, active, constant(step, b().getI32Type()));
+    llvm::SmallDenseMap<int64_t, Value> places;
+    for (int64_t slots : sizes)
+      places[slots] = constant(step, b().getI32Type());
+    state = copy(mapping, active, places);
     counter = arith::AddIOp::create(b(), counter, loop.getStep());
   }
   return state;
@@ -329,9 +359,14 @@ unsigned Loop::carryMore(ValueRange inits) {
   return first;
 }
 
-void Loop::copyAhead(unsigned first, int64_t distance, int64_t slots) {
+Value Loop::slotOf(const Channel &channel, unsigned first) {
+  const auto *size = llvm::find(sizes, channel.slots);
+  return loop.getRegionIterArg(
+      first + static_cast<unsigned>(std::distance(sizes.begin(), size)));
+}
+
+void Loop::copyAhead(unsigned first, int64_t distance) {
   Type i32 = b().getI32Type();
-  Value slot = loop.getRegionIterArg(first);
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b().setInsertionPointToStart(body);
   CopyWaitOp::create(b(),
@@ -339,12 +374,21 @@ void Loop::copyAhead(unsigned first, int64_t distance, int64_t slots) {
   BarrierOp::create(b(), /*units=*/true);
   b().setInsertionPointAfter(products.front());
   Value active = hasMore(loop.getInductionVar(), distance);
-  int64_t free = slots - distance;
-  Value wraps = arith::CmpIOp::create(b(), arith::CmpIPredicate::slt, slot,
-                                      constant(free, i32));
-  Value oldest = arith::SelectOp::create(
-      b(), wraps, arith::AddIOp::create(b(), slot, constant(distance, i32)),
-      arith::SubIOp::create(b(), slot, constant(free, i32)));
+  // `slot` steps on, around a ring.
+  auto stepOn = [&](Value slot, int64_t steps, int64_t slots) -> Value {
+    Value next = arith::AddIOp::create(b(), slot, constant(steps, i32));
+    Value wraps = arith::CmpIOp::create(b(), arith::CmpIPredicate::sge, next,
+                                        constant(slots, i32));
+    Value back = arith::SubIOp::create(b(), next, constant(slots, i32));
+    return arith::SelectOp::create(b(), wraps, back, next);
+  };
+  llvm::SmallDenseMap<int64_t, Value> places;
+  for (auto [index, slots] : llvm::enumerate(sizes)) {
+    auto number = static_cast<unsigned>(first + index);
+    Value slot = loop.getRegionIterArg(number);
+    places[slots] = stepOn(slot, distance, slots);
+    yield->setOperand(number, stepOn(slot, 1, slots));
+  }
   IRMapping mapping;
   Type type = loop.getInductionVar().getType();
   mapping.map(
@@ -352,20 +396,15 @@ void Loop::copyAhead(unsigned first, int64_t distance, int64_t slots) {
       arith::AddIOp::create(b(), loop.getInductionVar(),
                             arith::MulIOp::create(b(), loop.getStep(),
                                                   constant(distance, type))));
+  first += sizes.size();
   for (auto [index, number] : llvm::enumerate(carried))
     mapping.map(loop.getRegionIterArg(number),
-                loop.getRegionIterArg(first + 1 + index));
-  for (auto [index, value] : llvm::enumerate(copy(mapping, active, oldest)))
-    yield->setOperand(first + 1 + index, value);
-  Value isLast = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
-                                       constant(slots - 1, i32));
-  yield->setOperand(first,
-                    arith::SelectOp::create(
-                        b(), isLast, constant(0, i32),
-                        arith::AddIOp::create(b(), slot, constant(1, i32))));
+                loop.getRegionIterArg(first + index));
+  for (auto [index, value] : llvm::enumerate(copy(mapping, active, places)))
+    yield->setOperand(first + index, value);
 }
 
-void Loop::replaceProduct(MmaOp mma, Value slot) {
+void Loop::replaceProduct(MmaOp mma, unsigned first) {
   Type i32 = b().getI32Type();
   b().setLoc(mma.getLoc());
   StoredFactor factors[2];
@@ -380,7 +419,7 @@ void Loop::replaceProduct(MmaOp mma, Value slot) {
       factors[operand] = {channel->ring,
                           LayoutAttr::get(loop.getContext(), channel->swizzle)};
       offsets[operand] = arith::MulIOp::create(
-          b(), slot, constant(channel->slotElements, i32));
+          b(), slotOf(*channel, first), constant(channel->slotElements, i32));
       continue;
     }
     if (!mma.isInShared(operand))
@@ -392,22 +431,25 @@ void Loop::replaceProduct(MmaOp mma, Value slot) {
   replaceMma(mma, factors, offsets);
 }
 
-void Loop::rewrite(int64_t slots) {
+void Loop::rewrite(int64_t distance) {
   builder.emplace(loop.getLoc(), loop);
-  int64_t lag = std::min(this->lag(), slots - 2), distance = slots - 1 - lag;
-  for (Channel &channel : channels)
-    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes, slots, lag);
+  for (Channel &channel : channels) {
+    channel.ring = allocFactor(b(), channel.swizzle, channel.bytes,
+                               channel.slots, channel.lag);
+    sizes.insert(channel.slots);
+  }
   bool isDead = carriedStayInside();
-  SmallVector<Value> inits = copyFirst(distance);
-  inits.insert(inits.begin(), constant(0, b().getI32Type()));
+  SmallVector<Value> state = copyFirst(distance);
+  SmallVector<Value> inits(sizes.size(), constant(0, b().getI32Type()));
+  llvm::append_range(inits, state);
   unsigned first = carryMore(inits);
-  copyAhead(first, distance, slots);
+  copyAhead(first, distance);
   // What nothing reads any more is gone once it does not change.
   if (isDead)
     for (unsigned number : carried)
       body->getTerminator()->setOperand(number, loop.getRegionIterArg(number));
   for (MmaOp mma : products)
-    replaceProduct(mma, loop.getRegionIterArg(first));
+    replaceProduct(mma, first);
   for (Channel &channel : channels) {
     for (Operation *op : channel.onTheWay)
       op->erase();
@@ -426,10 +468,11 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
     auto stages = module->getAttrOfType<IntegerAttr>("tile.num_stages");
     int64_t wanted = stages ? stages.getInt() : simt::kDefaultSlots;
     std::optional<int64_t> limit = simt::sharedLimit(module);
+    simt::BlockShape block = simt::blockShape(module);
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(tile::kKernelAttr))
         continue;
-      if (failed(simt::checkLayouts(kernel, simt::blockShape(module))))
+      if (failed(simt::checkLayouts(kernel, block)))
         return signalPassFailure();
       simt::Writes writes(kernel);
       SmallVector<scf::ForOp> loops;
@@ -438,13 +481,8 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
         simt::Loop loop(op, writes);
         if (!loop.analyse())
           continue;
-        // Where products lag, a slot more keeps the copies as far ahead.
-        int64_t slots = wanted + (wanted > 1 ? loop.lag() : 0);
-        if (limit)
-          slots =
-              std::min(slots, (*limit - loop.otherBytes()) / loop.slotBytes());
-        if (slots >= 2)
-          loop.rewrite(slots);
+        if (int64_t distance = loop.chooseSlots(wanted - 1, limit, block))
+          loop.rewrite(distance);
       }
     }
   }

@@ -6,6 +6,8 @@
 
 #include "Factors.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::simt;
@@ -59,11 +61,12 @@ void simt::replaceMma(MmaOp mma, const StoredFactor (&factors)[2],
   mma.erase();
 }
 
-bool simt::isCarried(Operation *product, Value acc) {
-  auto argument = dyn_cast<BlockArgument>(acc);
+bool simt::runsOn(Operation *product) {
   auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
   Value result = product->getResult(0);
-  return argument && loop && argument.getOwner() == loop.getBody() &&
-         argument.hasOneUse() && result.hasOneUse() &&
-         result == loop.getTiedLoopYieldedValue(argument)->get();
+  // A product that starts anew is read early; it would only cost registers.
+  Value acc = TypeSwitch<Operation *, Value>(product).Case<MmaOp, LocalMmaOp>(
+      [](auto op) { return op.getAcc(); });
+  return loop && !loop.isDefinedOutsideOfLoop(acc) && result.hasOneUse() &&
+         *result.user_begin() == loop.getBody()->getTerminator();
 }

@@ -35,9 +35,9 @@ StoredFactor storeFactor(mlir::ImplicitLocOpBuilder &b, mlir::Value factor);
 void replaceMma(MmaOp mma, const StoredFactor (&factors)[2],
                 mlir::ValueRange offsets);
 
-/// Whether the result is only carried on to be the accumulator in the loop's
-/// next iteration, so that none waits for it.
-bool isCarried(mlir::Operation *product, mlir::Value acc);
+/// Whether only the loop's next iteration reads the result, so that the product
+/// may run on until then.
+bool runsOn(mlir::Operation *product);
 
 } // namespace terrazzo::simt
 

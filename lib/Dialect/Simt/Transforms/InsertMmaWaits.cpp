@@ -7,10 +7,10 @@
 // a wait says how many of the last may still be on their way. It stands right
 // before the first op that reads the result.
 //
-// An accumulator that a loop carries from one product to the next is waited for
-// behind the loop. In it, each iteration waits for the products of the one
-// before, whose slots are filled next. What reads a buffer that the loop stores
-// to again does not last that long.
+// A product whose result only the loop's next iteration reads runs on: that
+// iteration waits where it reads it, or, if it only adds to it, at its end,
+// since the slots of the iteration before are filled next. What reads a buffer
+// that the loop stores to again does not last that long.
 //===----------------------------------------------------------------------===//
 
 #include "Factors.h"
@@ -55,12 +55,35 @@ std::optional<int64_t> countProducts(Block::iterator first,
   return count;
 }
 
+/// The conversions, the last one first, that make a factor in registers, in
+/// this iteration or, of a carried one, in the next.
+SmallVector<Operation *> conversionsTo(Value factor, Block *block) {
+  SmallVector<Operation *> conversions;
+  Value value = factor;
+  if (auto argument = dyn_cast<BlockArgument>(factor)) {
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    if (!loop || argument.getOwner() != block)
+      return conversions;
+    value = loop.getTiedLoopYieldedValue(argument)->get();
+  }
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getBlock() != block || !op->hasOneUse() ||
+        !isa<ConvertLayoutOp, arith::TruncFOp>(op))
+      break;
+    conversions.push_back(op);
+    value = op->getOperand(0);
+  }
+  return conversions;
+}
+
 /// Whether the loop leaves a factor alone until the next iteration's product
 /// has started.
 bool outlasts(Value factor, scf::ForOp loop) {
   auto alloc = factor.getDefiningOp<AllocOp>();
   if (!alloc)
-    return loop.isDefinedOutsideOfLoop(factor);
+    return loop.isDefinedOutsideOfLoop(factor) ||
+           (isa<OpResult>(factor) &&
+            !conversionsTo(factor, loop.getBody()).empty());
   std::optional<uint64_t> ring = alloc.getRing();
   if (ring)
     return *ring >= 1;
@@ -81,52 +104,36 @@ MmaWaitOp wait(OpBuilder &b, Location loc, ValueRange values,
                            b.getI32IntegerAttr(static_cast<int32_t>(pending)));
 }
 
-/// The conversions, the last one first, that make what a factor in registers is
-/// in the next iteration.
-SmallVector<Operation *> conversionsTo(Value factor, Block *block) {
-  SmallVector<Operation *> conversions;
-  auto argument = dyn_cast<BlockArgument>(factor);
-  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
-  if (!argument || !loop || argument.getOwner() != block)
-    return conversions;
-  Value value = loop.getTiedLoopYieldedValue(argument)->get();
-  while (Operation *op = value.getDefiningOp()) {
-    if (op->getBlock() != block || !op->hasOneUse() ||
-        !isa<ConvertLayoutOp, arith::TruncFOp>(op))
-      break;
-    conversions.push_back(op);
-    value = op->getOperand(0);
-  }
-  return conversions;
-}
-
-/// Waits for `value`, which `mma` has made, before `place`, an op of its block.
-/// A factor's next registers are the same again: they are written behind the
-/// wait, or ptxas would wait before.
-void waitBefore(Operation *place, LocalMmaOp mma) {
-  Value value = mma.getResult();
-  SmallVector<Value> values = {value};
+/// Waits for `value`, which `mma` makes in this iteration or made in the one
+/// before, before `place`, an op of its block. A factor's registers are written
+/// again behind the wait, or ptxas would wait before.
+void waitBefore(Operation *place, LocalMmaOp mma, Value value,
+                int64_t pending) {
+  Block *block = mma->getBlock();
+  bool isLater = value != mma.getResult();
+  SmallVector<Value> values = {value}, factors;
   SmallVector<SmallVector<Operation *>> delayed;
   for (Value factor : factorsOf(mma)) {
-    SmallVector<Operation *> conversions =
-        conversionsTo(factor, mma->getBlock());
-    if (conversions.empty())
+    bool isOwn = factor.getDefiningOp() && !isa<BufferType>(factor.getType()) &&
+                 factor.getDefiningOp()->getBlock() == block;
+    // Of the iteration before, it is no longer there.
+    if (!isLater || !isOwn)
+      factors.push_back(factor);
+    SmallVector<Operation *> conversions = conversionsTo(factor, block);
+    if (conversions.empty() || isLater != isOwn)
       continue;
     Value source = conversions.back()->getOperand(0);
     Operation *def = source.getDefiningOp();
-    if (!def || def->getBlock() != mma->getBlock() ||
-        !def->isBeforeInBlock(place) || llvm::is_contained(values, source))
+    if (!def || def->getBlock() != block || !def->isBeforeInBlock(place) ||
+        llvm::is_contained(values, source))
       continue;
     values.push_back(source);
     delayed.push_back(std::move(conversions));
   }
-  auto between =
-      countProducts(std::next(mma->getIterator()), place->getIterator());
   OpBuilder b(place);
-  MmaWaitOp done =
-      wait(b, mma.getLoc(), values, factorsOf(mma), between.value_or(0));
+  MmaWaitOp done = wait(b, mma.getLoc(), values, factors, pending);
   value.replaceUsesWithIf(done.getResult(0), [&](OpOperand &use) {
-    Operation *user = mma->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
     return use.getOwner() != done && !user->isBeforeInBlock(done);
   });
   for (auto [index, conversions] : llvm::enumerate(delayed)) {
@@ -140,49 +147,85 @@ void waitBefore(Operation *place, LocalMmaOp mma) {
   }
 }
 
-/// The first op of the block that reads the result, other than as the
-/// accumulator of a product in the block; null if only such do. What nobody
-/// reads is read by the next op.
-Operation *firstReader(LocalMmaOp mma) {
+/// The first op of the block that reads a value, other than as the accumulator
+/// of a product in it; null if only such do.
+Operation *firstReader(Value value, Block *block) {
   Operation *first = nullptr;
-  if (mma.getResult().use_empty())
-    return mma->getNextNode();
-  for (OpOperand &use : mma.getResult().getUses()) {
+  for (OpOperand &use : value.getUses()) {
     auto next = dyn_cast<LocalMmaOp>(use.getOwner());
-    if (next && next->getBlock() == mma->getBlock() &&
-        use.get() == next.getAcc() && use.get() != next.getLhs())
+    if (next && next->getBlock() == block && use.get() == next.getAcc() &&
+        use.get() != next.getLhs())
       continue;
-    Operation *user = mma->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    Operation *user = block->findAncestorOpInBlock(*use.getOwner());
     if (!first || user->isBeforeInBlock(first))
       first = user;
   }
   return first;
 }
 
-/// Whether the result may be in flight until the loop ends.
-bool lastsForLoop(LocalMmaOp mma) {
-  return isCarried(mma, mma.getAcc()) &&
-         llvm::all_of(factorsOf(mma), [&](Value factor) {
+/// Whether a product may run into the next iteration.
+bool mayRunOn(LocalMmaOp mma) {
+  return runsOn(mma) && llvm::all_of(factorsOf(mma), [&](Value factor) {
            return outlasts(factor, cast<scf::ForOp>(mma->getParentOp()));
          });
 }
 
-void insertWaits(LocalMmaOp mma) {
-  if (lastsForLoop(mma)) {
-    auto loop = cast<scf::ForOp>(mma->getParentOp());
-    Block *body = loop.getBody();
-    OpBuilder b(body->getTerminator());
-    if (!isa<MmaWaitOp>(body->getTerminator()->getPrevNode()))
-      wait(b, mma.getLoc(), {}, {},
-           countProducts(body->begin(), body->end()).value_or(0));
-    b.setInsertionPointAfter(loop);
-    Value result = loop.getTiedLoopResult(cast<BlockArgument>(mma.getAcc()));
-    MmaWaitOp done = wait(b, mma.getLoc(), result, factorsOf(mma), 0);
-    result.replaceAllUsesExcept(done.getResult(0), done);
-    return;
+/// Behind the first wait in a loop's body that also waits for all products of
+/// the iteration before, if that is before `place`; else `place`. What follows
+/// is then free to move.
+Operation *earliestFreeWait(Block *body, Operation *place) {
+  for (auto done : body->getOps<MmaWaitOp>()) {
+    if (!done->isBeforeInBlock(place))
+      break;
+    if (static_cast<int64_t>(done.getPending()) <=
+        countProducts(body->begin(), done->getIterator()).value_or(0))
+      return done->getNextNode();
   }
-  if (Operation *reader = firstReader(mma))
-    waitBefore(reader, mma);
+  return place;
+}
+
+/// Waits in the next iteration: where the result is read, or, if it is only
+/// added to, at the end, for all products of the iterations before. Behind the
+/// loop, the last one.
+void waitLater(LocalMmaOp mma) {
+  auto loop = cast<scf::ForOp>(mma->getParentOp());
+  Block *body = loop.getBody();
+  OpOperand &yielded = *mma.getResult().use_begin();
+  BlockArgument argument = loop.getRegionIterArg(yielded.getOperandNumber());
+  Operation *reader = firstReader(argument, body);
+  OpBuilder b(body->getTerminator());
+  if (reader) {
+    if (mma->isBeforeInBlock(reader))
+      reader = mma;
+    reader = earliestFreeWait(body, reader);
+    waitBefore(reader, mma, argument,
+               countProducts(body->begin(), reader->getIterator()).value_or(0));
+  } else if (!isa<MmaWaitOp>(body->getTerminator()->getPrevNode())) {
+    wait(b, mma.getLoc(), {}, {},
+         countProducts(body->begin(), body->end()).value_or(0));
+  }
+  b.setInsertionPointAfter(loop);
+  Value result = loop.getTiedLoopResult(argument);
+  SmallVector<Value> factors =
+      llvm::filter_to_vector(factorsOf(mma), [&](Value factor) {
+        return loop.isDefinedOutsideOfLoop(factor);
+      });
+  MmaWaitOp done = wait(b, mma.getLoc(), result, factors, 0);
+  result.replaceAllUsesExcept(done.getResult(0), done);
+}
+
+void insertWaits(LocalMmaOp mma) {
+  if (mayRunOn(mma))
+    return waitLater(mma);
+  Value result = mma.getResult();
+  // What nobody reads is waited for at once.
+  Operation *reader = result.use_empty() ? mma->getNextNode()
+                                         : firstReader(result, mma->getBlock());
+  if (reader)
+    waitBefore(
+        reader, mma, result,
+        countProducts(std::next(mma->getIterator()), reader->getIterator())
+            .value_or(0));
 }
 
 } // namespace

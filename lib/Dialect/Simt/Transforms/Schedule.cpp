@@ -194,7 +194,8 @@ std::vector<Node> Grouping::run() {
       Node node;
       node.ops = {&op};
       node.isProduct = true;
-      node.isCarried = isCarried(&op, cast<MmaOp>(op).getAcc());
+      node.runsOn = runsOn(&op);
+      node.isHeld = !cast<MmaOp>(op).isInShared(0);
       addFactors(node);
       nodes.push_back(node);
     }
@@ -309,7 +310,8 @@ SmallVector<unsigned> Search::orderOf(ArrayRef<unsigned> stages) {
     if (nodes[*best].isProduct) {
       unit = std::max(unit, bestStart) + nodes[*best].cycles;
       ready[*best] = unit;
-      now = bestStart + resources.issue;
+      now = std::max(bestStart + resources.issue,
+                     nodes[*best].isHeld ? unit - nodes[*best].cycles / 8 : 0);
     } else {
       now = ready[*best] = bestStart + nodes[*best].cycles;
     }
@@ -344,11 +346,19 @@ double Search::simulate(const Schedule &schedule) {
       if (node.isProduct) {
         unit = std::max(unit, start) + node.cycles;
         ready[number][iteration] = unit;
-        now = start + resources.issue;
-        if (!node.isCarried)
+        // Registers of factors are read when the unit gets to them.
+        now = std::max(start + resources.issue,
+                       node.isHeld ? unit - node.cycles / 8 : 0);
+        if (!node.runsOn)
           waits = std::max(waits, unit);
       } else {
-        now = ready[number][iteration] = start + node.cycles;
+        // As much of it as lies beside products is slower.
+        double beside = std::max(unit - start, 0.0),
+               cycles = node.cycles / resources.beside;
+        now = cycles <= beside
+                  ? start + cycles
+                  : start + beside + node.cycles - beside * resources.beside;
+        ready[number][iteration] = now;
       }
     }
     now = std::max(now, waits);

@@ -26,6 +26,7 @@ struct Resources {
   double multiplyAdds = 2048; ///< of a matrix unit in a cycle, 16-bit factors
   double lanes = 128;         ///< elements that arithmetic has in a cycle
   double special = 16;        ///< elements of an exponential and the like
+  double beside = 0.6;        ///< speed of arithmetic while the unit is busy
   double issue = 16;          ///< cycles until a product has been started
   double step = 64;           ///< of a step itself: barrier, copies
 };
@@ -34,7 +35,8 @@ struct Resources {
 struct Node {
   llvm::SmallVector<mlir::Operation *> ops;
   bool isProduct = false;
-  bool isCarried = false; ///< a product that none waits for in the loop
+  bool runsOn = false; ///< a product that may run into the next step
+  bool isHeld = false; ///< one with a factor in registers
   double cycles = 0;
   llvm::SmallVector<unsigned> before;  ///< nodes of the same iteration
   llvm::SmallVector<unsigned> carried; ///< nodes of the one before

@@ -252,10 +252,6 @@ namespace terrazzo {
 
 namespace {
 
-/// A third stage would copy accumulators that are in flight from step to step,
-/// which ptxas refuses to overlap.
-constexpr unsigned kMostStages = 2;
-
 /// Innermost loops with products that run beside other ops.
 SmallVector<scf::ForOp> scheduledLoops(func::FuncOp kernel) {
   SmallVector<scf::ForOp> loops;
@@ -276,17 +272,20 @@ int64_t registerBytes(const BlockShape &block) {
 }
 
 Schedule scheduleOf(ModuleOp module, scf::ForOp loop, ArrayRef<Node> nodes,
-                    const Resources &resources) {
+                    const Resources &resources, int32_t most) {
   auto stages = module->getAttrOfType<IntegerAttr>("tile.num_stages");
-  unsigned most = kMostStages;
   if (stages)
-    most = std::clamp<unsigned>(static_cast<unsigned>(stages.getInt()), 1,
-                                kMostStages);
-  return findSchedule(loop, nodes, resources, most,
+    most = std::min(most, static_cast<int32_t>(stages.getInt()));
+  return findSchedule(loop, nodes, resources,
+                      static_cast<unsigned>(std::max(most, 1)),
                       registerBytes(blockShape(module)));
 }
 
 class SimtSchedulePass : public impl::SimtScheduleBase<SimtSchedulePass> {
+public:
+  using SimtScheduleBase::SimtScheduleBase;
+
+private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Resources resources;
@@ -299,7 +298,7 @@ class SimtSchedulePass : public impl::SimtScheduleBase<SimtSchedulePass> {
         std::vector<Node> nodes = nodesOf(loop, resources);
         if (nodes.empty())
           continue;
-        Schedule schedule = scheduleOf(module, loop, nodes, resources);
+        Schedule schedule = scheduleOf(module, loop, nodes, resources, stages);
         if (schedule.numStages() > 1)
           applySchedule(loop, nodes, schedule);
       }
@@ -309,6 +308,10 @@ class SimtSchedulePass : public impl::SimtScheduleBase<SimtSchedulePass> {
 
 class SimtPrintSchedulePass
     : public impl::SimtPrintScheduleBase<SimtPrintSchedulePass> {
+public:
+  using SimtPrintScheduleBase::SimtPrintScheduleBase;
+
+private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Resources resources;
@@ -320,8 +323,9 @@ class SimtPrintSchedulePass
       for (scf::ForOp loop : scheduledLoops(kernel)) {
         std::vector<Node> nodes = nodesOf(loop, resources);
         print(kernel, nodes,
-              nodes.empty() ? Schedule()
-                            : scheduleOf(module, loop, nodes, resources));
+              nodes.empty()
+                  ? Schedule()
+                  : scheduleOf(module, loop, nodes, resources, stages));
       }
     }
     markAllAnalysesPreserved();

@@ -26,11 +26,12 @@ def SimtSchedule : Pass<"tz-simt-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Expects: kernels whose tiles have layouts, before `tz-simt-channels`.
 
-    Ensures: a loop whose products run beside other ops (`simt.mma` that reads shared memory) has parts of up to
-    `tile.num_stages` iterations (2 at most) in one, as the schedule says that `tz-print-schedule` prints. Loops with other
-    effects than loads stay as they are.
+    Ensures: a loop whose products run beside other ops (`simt.mma` that reads shared memory) has parts of up to `stages` iterations
+    in one, and no more than `tile.num_stages`, as the schedule says that `tz-print-schedule` prints. Loops with other effects than
+    loads stay as they are. The default leaves all as they are: on an H200 no schedule of attention was faster yet (docs/LOG.md).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::terrazzo::simt::SimtDialect"];
+  let options = [Option<"stages", "stages", "int32_t", "1", "iterations at most that overlap">];
 }
 
 def SimtPrintSchedule : Pass<"tz-print-schedule", "::mlir::ModuleOp"> {
@@ -39,6 +40,7 @@ def SimtPrintSchedule : Pass<"tz-print-schedule", "::mlir::ModuleOp"> {
     Expects: as `tz-simt-schedule`. Ensures: for each loop with products that run beside other ops, standard output has the stages,
     the cycles of a step and the nodes in its order, each with its stage, its cycles and what it runs on. Nothing is changed.
   }];
+  let options = [Option<"stages", "stages", "int32_t", "2", "iterations at most that overlap">];
 }
 
 def SimtChannels : Pass<"tz-simt-channels", "::mlir::ModuleOp"> {
