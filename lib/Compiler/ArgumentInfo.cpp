@@ -13,8 +13,9 @@
 using namespace mlir;
 using namespace terrazzo;
 
+/// Whether a value has an address to write through.
 static bool isPointer(Type type) {
-  return isa<tile::PtrType>(tile::getElementType(type));
+  return isa<tile::PtrType, tile::DescriptorType>(tile::getElementType(type));
 }
 
 static void forEachArgument(Operation *op, function_ref<void(Value)> visit) {
@@ -54,7 +55,8 @@ static bool isWrittenThrough(Value argument) {
   for (Value pointer : derivedPointers(argument))
     for (OpOperand &use : pointer.getUses()) {
       if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(use.getOwner()) ||
-          (isa<tile::StoreOp>(use.getOwner()) && use.getOperandNumber() == 0))
+          (isa<tile::StoreOp, tile::DescriptorStoreOp>(use.getOwner()) &&
+           use.getOperandNumber() == 0))
         return true;
     }
   return false;

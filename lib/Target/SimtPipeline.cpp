@@ -16,6 +16,7 @@ void terrazzo::buildSimtPipeline(OpPassManager &manager) {
   // Clean-up stands at the borders: before layouts, where equal tiles become
   // one and dead ones cost nothing; before memory is laid out; before the
   // target's patterns.
+  manager.addPass(createTileExpandDescriptors());
   manager.addPass(createTileExpandSort());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

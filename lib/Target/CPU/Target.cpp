@@ -12,6 +12,7 @@
 
 #include "Emit.h"
 #include "terrazzo/Conversion/Passes.h"
+#include "terrazzo/Dialect/Tile/Transforms/Passes.h"
 #include "terrazzo/Support/TileRegisters.h"
 #include "terrazzo/Target/Target.h"
 
@@ -126,6 +127,7 @@ public:
   void registerDialects(DialectRegistry &) const override {}
 
   void buildPipeline(OpPassManager &manager) const override {
+    manager.addPass(createTileExpandDescriptors());
     // Borders: one clean-up before tiles are taken apart, one after.
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());

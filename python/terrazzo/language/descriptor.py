@@ -2,8 +2,8 @@
 # ruff: noqa: N801
 """Tensor descriptors: a strided tensor in memory that is read and written in blocks of one shape.
 
-They exist here only, as block pointers do, and expand to pointers and masks. What lies outside of the tensor reads as
-0 (or NaN) and is not written.
+Here they are their scalars, which is what loops carry; an access makes the descriptor of the IR from them. Atomics,
+gather and scatter expand to pointers and masks. What lies outside of the tensor reads as 0 (or NaN) and is not written.
 """
 
 from ..errors import SemanticError
@@ -11,16 +11,26 @@ from . import atomics
 from . import kinds as k
 from .arithmetic import add, binary, mul
 from .block_pointer import block_pointer, wide, wide_list
-from .builder import builtin
-from .cast import cast_to
+from .builder import builtin, emit, emit_effect
+from .cast import cast_to, to_bool
 from .comparison import compare_same
 from .creation import arange_tile
-from .dtypes import block_type, int64
-from .memory import EVICTION, LOAD_CACHE, load, store, store_pointers
+from .dtypes import block_type, int8, int32, int64
+from .memory import EVICTION, LOAD_CACHE, access_attributes, load, store_pointers, stored_value
 from .promotion import along, broadcast_shape, constant, is_literal, splat
-from .values import describe, static_shape
+from .values import describe, static_shape, tensor
 
 DESCRIPTOR = k.Kind("a tensor descriptor", lambda v: isinstance(v, tensor_descriptor))
+
+
+def coordinate(value, what):
+    """A scalar integer as int32, or as int64 where that may not hold it."""
+    if is_literal(value) and isinstance(value, int):
+        return constant(int(value), int32 if -(2**31) <= value < 2**31 else int64)
+    is_scalar = isinstance(value, tensor) and not value.shape and value.dtype.is_int()
+    if is_scalar and value.dtype.get_int_max_value() <= int32.get_int_max_value():
+        return cast_to(value, int32)
+    return wide(value, what)
 
 
 class tensor_descriptor:
@@ -60,36 +70,55 @@ class tensor_descriptor:
             values[0], values[1 : 1 + rank], values[1 + rank :], self.block_shape, self.padding_option, ()
         )
 
-    def _at(self, offsets):
-        offsets = wide_list(offsets, "offsets")
+    def _make(self, padding=""):
+        """The descriptor of the IR."""
+        extents = "x".join(map(str, self.block_shape))
+        type = f"!tile.descriptor<{extents}x{self._stored.ir}{padding}>"
+        return emit("tile.make_descriptor", [value.handle for value in self.flatten()], type)
+
+    @property
+    def _stored(self):
+        return int8 if self.dtype.is_bool() else self.dtype
+
+    def _coordinates(self, offsets):
+        """Offsets as handles of int32, or of int64 where that may not hold them."""
+        offsets = offsets if isinstance(offsets, (list, tuple)) else [offsets]
+        self._check_rank(offsets)
+        return [coordinate(offset, f"element {i} of offsets").handle for i, offset in enumerate(offsets)]
+
+    def _check_rank(self, offsets):
         rank = len(self.block_shape)
         if len(offsets) != rank:
             raise SemanticError(
                 f"a descriptor of blocks of shape {list(self.block_shape)} takes {rank} offsets, found {len(offsets)}"
             )
-        return block_pointer(
-            self.base, self.shape, self.strides, offsets, self.block_shape, list(range(rank)), self._unit
-        )
-
-    def _axes(self):
-        return list(range(len(self.block_shape)))
 
     @builtin(offsets=k.OFFSETS, cache_modifier=k.choice(*LOAD_CACHE), eviction_policy=k.choice(*EVICTION))
     def load(self, offsets, cache_modifier="", eviction_policy=""):
         """The block at `offsets`."""
-        padding = "nan" if self.padding_option == "nan" else ""
-        return load(
-            self._at(offsets),
-            boundary_check=self._axes(),
-            padding_option=padding,
-            cache_modifier=cache_modifier,
-            eviction_policy=eviction_policy,
-        )
+        offsets = self._coordinates(offsets)
+        if self.padding_option == "nan" and not self.dtype.is_floating():
+            raise SemanticError(f"padding_option 'nan' is for floats, found {self.dtype}")
+        type = block_type(self._stored, self.block_shape)
+        attributes = access_attributes(cache_modifier, eviction_policy)
+        descriptor = self._make(", nan" if self.padding_option == "nan" else "")
+        loaded = tensor(emit("tile.descriptor_load", [descriptor, *offsets], type.ir, attributes), type)
+        return to_bool(loaded) if self.dtype.is_bool() else loaded
 
     @builtin(offsets=k.OFFSETS, value=k.VALUE)
     def store(self, offsets, value):
         """Writes `value`, of the shape of a block, at `offsets`."""
-        store(self._at(offsets), value, boundary_check=self._axes())
+        offsets = self._coordinates(offsets)
+        value = broadcast_shape(stored_value(self.base, value), self.block_shape, "value of store")
+        emit_effect("tile.descriptor_store", [self._make(), *offsets, value.handle])
+
+    def _at(self, offsets):
+        offsets = wide_list(offsets, "offsets")
+        self._check_rank(offsets)
+        return block_pointer(self.base, self.shape, self.strides, offsets, self.block_shape, self._axes(), self._unit)
+
+    def _axes(self):
+        return list(range(len(self.block_shape)))
 
     def _atomic(self, name, offsets, value):
         pointers, mask, _ = self._at(offsets).expand(self._axes(), "")

@@ -139,14 +139,19 @@ def load(
     return _load_pointers(pointer, mask, other, attributes)
 
 
-def store_pointers(pointer, value, mask, attributes):
-    """Stores through a pointer or a tile of pointers."""
-    element = pointer.dtype.element_ty if isinstance(pointer, tensor) and pointer.dtype.is_ptr() else None
-    pointer = check_pointer(pointer, "store")
+def stored_value(pointer, value):
+    """`value` as what a store through a pointer, or a tile of pointers, writes."""
     if pointer.dtype.is_const():
         raise SemanticError(f"store through a pointer to constants ({pointer.dtype})")
+    element = pointer.dtype.element_ty
     value = convert_value(value, element, "value of store")
-    value = cast_to(value, int8) if element.is_bool() else value
+    return cast_to(value, int8) if element.is_bool() else value
+
+
+def store_pointers(pointer, value, mask, attributes):
+    """Stores through a pointer or a tile of pointers."""
+    given, pointer = pointer, check_pointer(pointer, "store")
+    value = stored_value(given, value)
     if value.shape and not pointer.shape:
         raise SemanticError(f"store through a scalar pointer takes a scalar, found {value.type}")
     value = broadcast_shape(value, pointer.shape, "value of store")

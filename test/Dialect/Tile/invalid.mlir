@@ -838,3 +838,54 @@ func.func @tile_extent(%x: f32) {
   %y = tile.splat %x : f32 -> tensor<0xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{a block has elements that a pointer may point to, got 'i1'}}
+func.func private @descriptor_element(!tile.descriptor<4xi1>)
+
+// -----
+
+// expected-error @below {{a block has one or more extents, all positive, got [4, 0]}}
+func.func private @descriptor_extents(!tile.descriptor<4x0xf32>)
+
+// -----
+
+// expected-error @below {{the padding 'nan' is for floats, got 'i32'}}
+func.func private @descriptor_padding(!tile.descriptor<4xi32, nan>)
+
+// -----
+
+func.func @make_descriptor_c1(%p: !tile.ptr<f32>, %n: i64) {
+  // expected-error @below {{'tile.make_descriptor' op needs a shape and strides of 2 dimensions, got 1}}
+  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @descriptor_load_c1(%p: !tile.ptr<f32>, %n: i64) {
+  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4xf32>
+  // expected-error @below {{'tile.descriptor_load' op needs 1 offsets, got 2}}
+  // expected-error @below {{failed to infer returned types}}
+  %x = tile.descriptor_load %d[%n, %n : i64, i64] : !tile.descriptor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @descriptor_store_c1(%p: !tile.ptr<f32>, %n: i64, %x: tensor<4xf32>) {
+  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4xf32>
+  // expected-error @below {{'tile.descriptor_store' op needs 1 offsets, got 0}}
+  tile.descriptor_store %d[], %x : !tile.descriptor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @descriptor_store_c2(%p: !tile.ptr<f32>, %n: i64, %x: tensor<8xf32>) {
+  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4xf32>
+  // expected-error @below {{'tile.descriptor_store' op stores blocks of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
+  tile.descriptor_store %d[%n : i64], %x : !tile.descriptor<4xf32>, tensor<8xf32>
+  return
+}

@@ -193,3 +193,18 @@ func.func @print_before_a_result() -> i32 {
 func.func @kernel(%p: !tile.ptr<bf16>, %n: i32, %x: f64, %b: i1) attributes {tile.kernel} {
   return
 }
+
+// Descriptors: by what is read outside of the tensor, and with offsets of both widths.
+// CHECK-LABEL: @descriptors
+// CHECK-SAME:    %[[P:.*]]: !tile.ptr<f16>, %[[Q:.*]]: !tile.ptr<i8>, %[[N:.*]]: i64, %[[I:.*]]: i32
+func.func @descriptors(%p: !tile.ptr<f16>, %q: !tile.ptr<i8>, %n: i64, %i: i32) {
+  // CHECK: %[[D:.*]] = tile.make_descriptor %[[P]], [%[[N]], %[[N]]], [%[[N]], %[[N]]] : !tile.descriptor<4x8xf16, nan>
+  // CHECK: %[[X:.*]] = tile.descriptor_load %[[D]][%[[I]], %[[N]] : i32, i64] {evict = {{.*}}} : !tile.descriptor<4x8xf16, nan> -> tensor<4x8xf16>
+  // CHECK: tile.descriptor_store %[[D]][%[[I]], %[[I]] : i32, i32], %[[X]] : !tile.descriptor<4x8xf16, nan>, tensor<4x8xf16>
+  // CHECK: tile.make_descriptor %[[Q]], [%[[N]]], [%[[N]]] : !tile.descriptor<16xi8>
+  %d = tile.make_descriptor %p, [%n, %n], [%n, %n] : !tile.descriptor<4x8xf16, nan>
+  %x = tile.descriptor_load %d[%i, %n : i32, i64] {evict = 1 : i32} : !tile.descriptor<4x8xf16, nan> -> tensor<4x8xf16>
+  tile.descriptor_store %d[%i, %i : i32, i32], %x : !tile.descriptor<4x8xf16, nan>, tensor<4x8xf16>
+  %e = tile.make_descriptor %q, [%n], [%n] : !tile.descriptor<16xi8>
+  return
+}

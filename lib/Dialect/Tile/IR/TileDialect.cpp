@@ -21,6 +21,20 @@ using namespace terrazzo::tile;
 #define GET_ATTRDEF_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
+/// "64x32xf16".
+static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &shape,
+                              Type &element) {
+  return failure(
+      parser.parseDimensionList(shape, /*allowDynamic=*/false).failed() ||
+      parser.parseType(element).failed());
+}
+
+static void printBlock(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                       Type element) {
+  printer.printDimensionList(shape);
+  printer << 'x' << element;
+}
+
 #define GET_TYPEDEF_CLASSES
 #include "terrazzo/Dialect/Tile/IR/TileTypes.cpp.inc"
 
@@ -131,6 +145,21 @@ LogicalResult PtrType::verify(function_ref<InFlightDiagnostic()> emitError,
   return emitError() << "a pointer points to integers or floats of 1, 2, 4 or "
                         "8 bytes or to pointers, got "
                      << pointee;
+}
+
+LogicalResult
+DescriptorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                       ArrayRef<int64_t> shape, Type element, Padding padding) {
+  if (!isElement(element) || element.isInteger(1))
+    return emitError() << "a block has elements that a pointer may point to, "
+                          "got "
+                       << element;
+  if (shape.empty() || llvm::any_of(shape, [](int64_t n) { return n < 1; }))
+    return emitError() << "a block has one or more extents, all positive, got ["
+                       << shape << "]";
+  if (padding == Padding::NaN && !isa<FloatType>(element))
+    return emitError() << "the padding 'nan' is for floats, got " << element;
+  return success();
 }
 
 bool terrazzo::tile::isElement(Type type) {

@@ -39,6 +39,7 @@ LAYOUTS_MAY_DIFFER(SplitOp)
 LAYOUTS_MAY_DIFFER(ConcatOp)
 LAYOUTS_MAY_DIFFER(FlipOp)
 LAYOUTS_MAY_DIFFER(LoadOp)
+LAYOUTS_MAY_DIFFER(DescriptorLoadOp)
 LAYOUTS_MAY_DIFFER(HistogramOp)
 #undef LAYOUTS_MAY_DIFFER
 
@@ -181,6 +182,19 @@ LogicalResult LoadOp::inferReturnTypes(MLIRContext *context,
   Type ptr = adaptor.getPtr().getType();
   Type pointee = cast<PtrType>(getElementType(ptr)).getPointeeType();
   types.push_back(withElementType(ptr, pointee));
+  return success();
+}
+
+LogicalResult DescriptorLoadOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto descriptor = cast<DescriptorType>(adaptor.getDescriptor().getType());
+  size_t rank = descriptor.getShape().size();
+  if (adaptor.getOffsets().size() != rank) // descriptor_load_c1
+    return fail(location, "'tile.descriptor_load' op needs " + Twine(rank) +
+                              " offsets, got " +
+                              Twine(adaptor.getOffsets().size()));
+  types.push_back(descriptor.getBlockType());
   return success();
 }
 

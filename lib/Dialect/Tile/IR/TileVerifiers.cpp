@@ -242,6 +242,26 @@ LogicalResult StoreOp::verify() {
   return verifyPointee(*this, ptr, "value", getValue().getType());
 }
 
+LogicalResult MakeDescriptorOp::verify() {
+  size_t rank = getType().getShape().size();
+  if (getShape().size() != rank) // make_descriptor_c1
+    return emitOpError() << "needs a shape and strides of " << rank
+                         << " dimensions, got " << getShape().size();
+  return success();
+}
+
+LogicalResult DescriptorStoreOp::verify() {
+  RankedTensorType block = getDescriptor().getType().getBlockType();
+  if (static_cast<int64_t>(getOffsets().size()) !=
+      block.getRank()) // descriptor_store_c1
+    return emitOpError() << "needs " << block.getRank() << " offsets, got "
+                         << getOffsets().size();
+  if (!isSame(getValue().getType(), block)) // descriptor_store_c2
+    return emitOpError() << "stores blocks of type " << block << ", got "
+                         << getValue().getType();
+  return success();
+}
+
 LogicalResult AtomicRMWOp::verify() {
   Type ptr = getPtr().getType(), value = getValue().getType();
   if (failed(verifyAccess(*this, ptr, "value", value)) ||

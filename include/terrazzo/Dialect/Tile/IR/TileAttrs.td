@@ -11,6 +11,9 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "terrazzo/Dialect/Tile/IR/TileDialect.td"
 
+// A parameter of an enumeration that may be left out.
+class Tile_EnumFact<EnumAttrInfo info, string value> : EnumParameter<info> { let defaultValue = value; }
+
 def Tile_RMWKind : I32EnumAttr<"RMWKind", "what an atomic read-modify-write computes", [
   I32EnumAttrCase<"And", 0, "and">, I32EnumAttrCase<"Or", 1, "or">, I32EnumAttrCase<"Xor", 2, "xor">,
   I32EnumAttrCase<"Add", 3, "add">, I32EnumAttrCase<"FAdd", 4, "fadd">,
@@ -38,6 +41,10 @@ def Tile_CacheModifier : I32EnumAttr<"CacheModifier", "which caches an access go
 def Tile_EvictionPolicy : I32EnumAttr<"EvictionPolicy", "how soon a cache line may go", [
   I32EnumAttrCase<"Normal", 0, "normal">, I32EnumAttrCase<"EvictFirst", 1, "evict_first">,
   I32EnumAttrCase<"EvictLast", 2, "evict_last">]> {
+  let cppNamespace = "::terrazzo::tile";
+}
+def Tile_Padding : I32EnumAttr<"Padding", "what a block reads outside of its tensor", [
+  I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NaN", 1, "nan">]> {
   let cppNamespace = "::terrazzo::tile";
 }
 def Tile_Precision : I32EnumAttr<"Precision", "how a dot of fp32 operands may round them", [
@@ -77,8 +84,6 @@ def Tile_MatrixUnit : I32EnumAttr<"MatrixUnit", "the matrix unit of a chip's war
   I32EnumAttrCase<"WmmaGfx11", 7, "wmma_gfx11">, I32EnumAttrCase<"WmmaGfx12", 8, "wmma_gfx12">]> {
   let cppNamespace = "::terrazzo::tile";
 }
-
-class Tile_EnumFact<EnumAttrInfo info, string value> : EnumParameter<info> { let defaultValue = value; }
 
 def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
   let mnemonic = "target";

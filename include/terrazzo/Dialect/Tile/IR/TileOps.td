@@ -356,6 +356,55 @@ def Tile_StoreOp : Tile_Op<"store"> {
   let hasVerifier = 1;
 }
 
+def Tile_MakeDescriptorOp : Tile_Op<"make_descriptor", [Pure, SameVariadicOperandSize, TypesMatchWith<
+    "the base points to the elements of the descriptor", "result", "base",
+    "PtrType::get(::llvm::cast<DescriptorType>($_self).getElementType())">]> {
+  let summary = "Describes a strided tensor in memory by its base, shape and strides";
+  let description = [{
+    All lengths count elements. What a block of the result names outside of `[0, shape)` reads as the type's padding, and is not
+    written.
+
+    Constraints:
+    * (C1) there is one of `shape` and one of `strides` for each dimension of the block.
+  }];
+  let arguments = (ins Tile_PtrType:$base, Variadic<I64>:$shape, Variadic<I64>:$strides);
+  let results = (outs Tile_DescriptorType:$result);
+  let assemblyFormat = "$base `,` `[` $shape `]` `,` `[` $strides `]` attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tile_DescriptorLoadOp : Tile_Op<"descriptor_load", [InferTypeOpAdaptorWithIsCompatible]> {
+  let summary = "Reads the block of a described tensor at an offset";
+  let description = [{
+    Element `i` of the result is element `offsets + i` of the tensor.
+
+    Constraints:
+    * (C1) there is one offset for each dimension of the block.
+  }];
+  let arguments = (ins Arg<Tile_DescriptorType, "", [MemRead]>:$descriptor, Variadic<Tile_Coordinate>:$offsets,
+                       DefaultValuedAttr<Tile_CacheModifier, "::terrazzo::tile::CacheModifier::None">:$cache,
+                       DefaultValuedAttr<Tile_EvictionPolicy, "::terrazzo::tile::EvictionPolicy::Normal">:$evict);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $descriptor `[` $offsets (`:` type($offsets)^)? `]` attr-dict `:` qualified(type($descriptor)) `->` type($result)
+  }];
+}
+
+def Tile_DescriptorStoreOp : Tile_Op<"descriptor_store"> {
+  let summary = "Writes the block of a described tensor at an offset";
+  let description = [{
+    Constraints:
+    * (C1) there is one offset for each dimension of the block;
+    * (C2) the value has the shape and elements of the block.
+  }];
+  let arguments = (ins Arg<Tile_DescriptorType, "", [MemWrite]>:$descriptor, Variadic<Tile_Coordinate>:$offsets,
+                       Tile_Tile:$value);
+  let assemblyFormat = [{
+    $descriptor `[` $offsets (`:` type($offsets)^)? `]` `,` $value attr-dict `:` qualified(type($descriptor)) `,` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Atomically updates elements through pointers and returns what they held";
   let description = [{

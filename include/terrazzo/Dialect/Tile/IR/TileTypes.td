@@ -9,6 +9,7 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "terrazzo/Dialect/Tile/IR/TileAttrs.td"
 include "terrazzo/Dialect/Tile/IR/TileDialect.td"
 
 def Tile_PtrType : TypeDef<Tile_Dialect, "Ptr"> {
@@ -24,6 +25,25 @@ def Tile_PtrType : TypeDef<Tile_Dialect, "Ptr"> {
   let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$pointeeType), [{
     return $_get(pointeeType.getContext(), pointeeType);
   }]>];
+}
+
+def Tile_DescriptorType : TypeDef<Tile_Dialect, "Descriptor"> {
+  let mnemonic = "descriptor";
+  let summary = "A strided tensor in memory that is read and written in blocks of one shape";
+  let description = [{
+    `!tile.descriptor<64x32xf16>`, or `!tile.descriptor<64x32xf16, nan>`, by what a block reads outside of the tensor. The
+    elements are what a pointer may point to; NaN is for floats.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+                        Tile_EnumFact<Tile_Padding, "::terrazzo::tile::Padding::Zero">:$padding);
+  let assemblyFormat = "`<` custom<Block>($shape, $elementType) (`,` $padding^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The tile that a block is.
+    ::mlir::RankedTensorType getBlockType() const {
+      return ::mlir::RankedTensorType::get(getShape(), getElementType());
+    }
+  }];
 }
 
 // What there is on its own or in tiles: i1, and integers, floats and pointers of 8 to 64 bits.
@@ -45,6 +65,8 @@ def Tile_PtrTile : Tile_TileOf<Tile_PtrType, "pointers">;
 def Tile_PtrLike : AnyTypeOf<[Tile_PtrType, Tile_PtrTile], "pointer or tile of pointers">;
 def Tile_IntLike : AnyTypeOf<[Tile_Integer, Tile_IntTile], "integer or tile of integers">;
 def Tile_BoolLike : AnyTypeOf<[I1, Tile_BoolTile], "i1 or tile of i1">;
+// An index into a tensor in memory.
+def Tile_Coordinate : AnyTypeOf<[I32, I64], "i32 or i64">;
 def Tile_Value : AnyTypeOf<[Tile_Scalar, Tile_Tile], "scalar or tile">;
 
 #endif

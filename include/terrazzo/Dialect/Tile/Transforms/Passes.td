@@ -9,6 +9,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileExpandDescriptors : Pass<"tz-tile-expand-descriptors", "::mlir::ModuleOp"> {
+  let summary = "Turns blocks of described tensors into pointers and masks";
+  let description = [{
+    Expects: any tile module. Ensures: no descriptor is left. A block is a scalar pointer to its first element, a tile of
+    small steps from there, and a mask of what lies in the tensor, in i64.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::tile::TileDialect"];
+}
+
 def TileExpandSort : Pass<"tz-tile-expand-sort", "::mlir::ModuleOp"> {
   let summary = "Turns sorts into exchanges of halves (GPU)";
   let description = [{
