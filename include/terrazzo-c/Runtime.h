@@ -131,6 +131,11 @@ size_t tzArtifactLineCount(const TzArtifact *artifact);
 TzStatus tzArtifactLine(const TzArtifact *artifact, size_t index,
                         TzLineInfo *out);
 
+/// Writes the tensor maps of a launch as a JSON list, in the words of
+/// docs/howto/launch-compiled-code.md.
+TzStatus tzArtifactTensorMaps(const TzArtifact *artifact, TzWrite write,
+                              void *userData);
+
 typedef struct TzResources {
   uint32_t sharedBytes, threadsPerBlock, registers, spills;
   uint64_t stackBytes;

@@ -182,6 +182,11 @@ public:
     }
     return lines;
   }
+  std::string tensorMaps() const {
+    std::string text;
+    check(tzArtifactTensorMaps(handle.get(), appendTo, &text));
+    return text;
+  }
   TzResources resources() const {
     TzResources resources;
     tzArtifactResources(handle.get(), &resources);
@@ -456,6 +461,7 @@ void bindArtifact(py::module_ &m) {
       .def_property_readonly("metadata", &Artifact::metadata)
       .def_property_readonly("args", &Artifact::args)
       .def_property_readonly("lines", &Artifact::lines)
+      .def_property_readonly("tensor_maps", &Artifact::tensorMaps)
       .def_property_readonly("shared_bytes",
                              resource(&TzResources::sharedBytes))
       .def_property_readonly("threads_per_block",

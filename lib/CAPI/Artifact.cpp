@@ -33,6 +33,34 @@ const T &itemAt(const std::vector<T> &items, size_t index) {
   return items[index];
 }
 
+/// "[a, b]" of what `text` says of each.
+template <typename T, typename Text>
+std::string listed(const std::vector<T> &items, Text text) {
+  std::string list;
+  for (const T &item : items)
+    list += (list.empty() ? "" : ", ") + text(item);
+  return "[" + list + "]";
+}
+
+std::string jsonOf(const std::vector<ArgProduct> &products) {
+  return listed(products, [](const ArgProduct &product) {
+    return "{\"factor\": " + std::to_string(product.factor) +
+           ", \"arguments\": " +
+           listed(product.args,
+                  [](uint32_t arg) { return std::to_string(arg); }) +
+           ", \"bytes\": " + std::to_string(product.bytes) + "}";
+  });
+}
+
+std::string jsonOf(const TensorMap &map) {
+  return "{\"base\": " + std::to_string(map.base) + ", \"dtype\": \"" +
+         map.dtype + "\", \"shape\": " + jsonOf(map.shape) +
+         ", \"strides\": " + jsonOf(map.strides) + ", \"box\": " +
+         listed(map.box, [](uint32_t n) { return std::to_string(n); }) +
+         ", \"swizzle_bytes\": " + std::to_string(map.swizzleBytes) +
+         ", \"padding\": " + (map.isNanOutside ? "\"nan\"" : "\"zero\"") + "}";
+}
+
 } // namespace
 
 Artifact capi::parseArtifact(const void *bytes, size_t size) {
@@ -87,6 +115,15 @@ TzStatus tzArtifactSerialize(const TzArtifact *artifact, TzWrite write,
   return guard([&] {
     std::vector<uint8_t> bytes = serializeArtifact(unwrap(artifact));
     write(reinterpret_cast<const char *>(bytes.data()), bytes.size(), userData);
+  });
+}
+
+TzStatus tzArtifactTensorMaps(const TzArtifact *artifact, TzWrite write,
+                              void *userData) {
+  return guard([&] {
+    std::string text = listed(unwrap(artifact).tensorMaps,
+                              [](const TensorMap &map) { return jsonOf(map); });
+    write(text.data(), text.size(), userData);
   });
 }
 

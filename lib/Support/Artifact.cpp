@@ -22,7 +22,7 @@ namespace terrazzo {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'Z', 'A', 'R', 'T', 'I', 'F', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 struct Header {
   char magic[8];
@@ -144,6 +144,28 @@ private:
   const uint8_t *end;
 };
 
+void write(const std::vector<ArgProduct> &products, Writer &out) {
+  out.number<uint64_t>(products.size());
+  for (const ArgProduct &product : products) {
+    out.number(product.factor);
+    out.number<uint64_t>(product.args.size());
+    for (uint32_t arg : product.args)
+      out.number(arg);
+    out.number(product.bytes);
+  }
+}
+
+void read(Reader &in, std::vector<ArgProduct> &products) {
+  products.resize(in.count(17, "tensor map"));
+  for (ArgProduct &product : products) {
+    product.factor = in.number<int64_t>("tensor map");
+    product.args.resize(in.count(4, "tensor map"));
+    for (uint32_t &arg : product.args)
+      arg = in.number<uint32_t>("tensor map");
+    product.bytes = in.number<uint8_t>("tensor map");
+  }
+}
+
 void writePayload(const Artifact &artifact, Writer &out) {
   out.string(artifact.target);
   out.string(artifact.chip);
@@ -162,6 +184,18 @@ void writePayload(const Artifact &artifact, Writer &out) {
     out.string(arg.name);
     out.string(arg.dtype);
     out.number<uint8_t>(arg.written);
+  }
+  out.number<uint64_t>(artifact.tensorMaps.size());
+  for (const TensorMap &map : artifact.tensorMaps) {
+    out.number(map.base);
+    out.string(map.dtype);
+    write(map.shape, out);
+    write(map.strides, out);
+    out.number<uint64_t>(map.box.size());
+    for (uint32_t extent : map.box)
+      out.number(extent);
+    out.number(map.swizzleBytes);
+    out.number<uint8_t>(map.isNanOutside);
   }
   out.number<uint64_t>(artifact.lines.size());
   for (const LineEntry &line : artifact.lines) {
@@ -195,6 +229,18 @@ void readPayload(Reader &in, Artifact &artifact) {
     arg.name = in.string("argument name");
     arg.dtype = in.string("argument type");
     arg.written = in.flag("argument flag");
+  }
+  artifact.tensorMaps.resize(in.count(41, "tensor maps"));
+  for (TensorMap &map : artifact.tensorMaps) {
+    map.base = in.number<uint32_t>("tensor map");
+    map.dtype = in.string("tensor map");
+    read(in, map.shape);
+    read(in, map.strides);
+    map.box.resize(in.count(4, "tensor map"));
+    for (uint32_t &extent : map.box)
+      extent = in.number<uint32_t>("tensor map");
+    map.swizzleBytes = in.number<uint32_t>("tensor map");
+    map.isNanOutside = in.flag("tensor map");
   }
   artifact.lines.resize(in.count(28, "line table"));
   for (LineEntry &line : artifact.lines) {

@@ -29,6 +29,32 @@ struct ArgInfo {
   bool written = false;
 };
 
+/// A number that a launch computes: `factor` times integer arguments, wrapping
+/// around in `bytes` bytes.
+struct ArgProduct {
+  int64_t factor = 1;
+  std::vector<uint32_t> args;
+  uint8_t bytes = 8;
+};
+
+/// What the device's copy engine has to know of a tensor whose blocks it
+/// copies. A launch makes it and passes it behind the arguments.
+struct TensorMap {
+  /// The argument that points to the tensor.
+  uint32_t base = 0;
+  /// Of the elements.
+  std::string dtype;
+  /// In elements. The last dimension has a stride of 1, which is not listed.
+  std::vector<ArgProduct> shape, strides;
+  /// The shape of a copy.
+  std::vector<uint32_t> box;
+  /// The bytes of shared memory in which 16-byte words change places: 0, 32, 64
+  /// or 128.
+  uint32_t swizzleBytes = 0;
+  /// What lies outside of the tensor reads as NaN, not as 0.
+  bool isNanOutside = false;
+};
+
 /// An assert or print of the kernel: generated code names it by `id`.
 struct LineEntry {
   uint32_t id = 0;
@@ -57,6 +83,7 @@ struct Artifact {
   /// Stack that one program needs (CPU).
   uint64_t stackBytes = 0;
   std::vector<ArgInfo> args;
+  std::vector<TensorMap> tensorMaps;
   std::vector<LineEntry> lines;
   std::map<std::string, std::string> metadata;
 };

@@ -8,6 +8,8 @@
 #ifndef TERRAZZO_LIB_RUNTIME_GPU_CODES_H
 #define TERRAZZO_LIB_RUNTIME_GPU_CODES_H
 
+#include <cstdint>
+
 namespace terrazzo::runtime::gpu {
 
 enum Code : int {
@@ -50,6 +52,11 @@ enum Flag : unsigned {
   kHostMapped = 2,
   kCaptureModeRelaxed = 2,
   kNotCapturing = 0,
+};
+
+/// A CUtensorMap: what the copy engine reads.
+struct alignas(64) TensorMapBytes {
+  uint64_t words[16];
 };
 
 } // namespace terrazzo::runtime::gpu

@@ -37,6 +37,7 @@ struct CudaApi {
   static constexpr const char *kNoDeviceRemedy =
       "see whether nvidia-smi lists a GPU and CUDA_VISIBLE_DEVICES hides none";
   static constexpr const char *kRetainName = "cuDevicePrimaryCtxRetain";
+  static constexpr bool kHasTensorMaps = true;
   static constexpr unsigned kOutputFlags =
       gpu::kHostPortable | gpu::kHostMapped;
   static constexpr int
@@ -105,6 +106,9 @@ struct CudaApi {
                           const DeviceProperties &facts, int code) const;
   int prepare(Function function, const Artifact &artifact,
               const char *&call) const;
+  void checkHasTensorMaps(const std::string &operation) const;
+  int makeTensorMap(const TensorMap &map, const gpu::MappedTensor &tensor,
+                    gpu::TensorMapBytes &bytes) const;
   static void setUsage(Artifact &artifact, int registers, int localBytes) {
     artifact.registers = registers;
     artifact.spills = (localBytes + 3) / 4;
@@ -275,6 +279,75 @@ int CudaApi::prepare(Function function, const Artifact &artifact,
   // not while its stream is being captured.
   call = functionLoad.name;
   return functionLoad.function ? functionLoad(function) : gpu::kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+void CudaApi::checkHasTensorMaps(const std::string &operation) const {
+  if (!tensorMapEncode.function)
+    throw Error(Status::DriverTooOld,
+                operation + ": the kernel copies blocks of tensors, and " +
+                    tensorMapEncode.name +
+                    " is missing; install a driver of CUDA 12 or newer");
+}
+
+/// By what the copy engine does with elements outside of the tensor, the type
+/// counts; else its size alone does.
+unsigned tensorMapType(const TensorMap &map) {
+  if (map.isNanOutside) {
+    if (map.dtype == "f16")
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    if (map.dtype == "bf16")
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    return map.dtype == "f32" ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                              : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+  }
+  switch (gpu::elementBytes(map.dtype)) {
+  case 1:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  case 2:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+  case 4:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  default:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  }
+}
+
+unsigned tensorMapSwizzle(unsigned bytes) {
+  return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+         : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                       : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+int CudaApi::makeTensorMap(const TensorMap &map,
+                           const gpu::MappedTensor &tensor,
+                           gpu::TensorMapBytes &bytes) const {
+  size_t rank = map.box.size();
+  cuuint64_t extents[gpu::kMaxMapRank], strides[gpu::kMaxMapRank];
+  cuuint32_t box[gpu::kMaxMapRank], steps[gpu::kMaxMapRank];
+  for (size_t i = 0; i < rank; ++i) {
+    extents[i] = static_cast<cuuint64_t>(tensor.extents[i]);
+    box[i] = map.box[rank - 1 - i];
+    steps[i] = 1;
+    if (i == 0)
+      continue;
+    strides[i - 1] = static_cast<cuuint64_t>(tensor.strides[i - 1]) *
+                     gpu::elementBytes(map.dtype);
+    // Nothing is a stride away.
+    if (tensor.extents[i] == 1)
+      strides[i - 1] = 16;
+  }
+  return tensorMapEncode(
+      &bytes, tensorMapType(map), static_cast<cuuint32_t>(rank),
+      toHost(tensor.base), extents, strides, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, tensorMapSwizzle(map.swizzleBytes),
+      CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      map.isNanOutside ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+                       : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 } // namespace

@@ -256,11 +256,16 @@ private:
           operation + ": expected code and a number of threads, found " +
               std::to_string(artifact.code.size()) + " bytes of code and " +
               std::to_string(artifact.threadsPerBlock) + " threads");
-    if (artifact.args.size() >= kMaxParameters)
+    size_t parameters = artifact.args.size() + artifact.tensorMaps.size();
+    if (parameters >= kMaxParameters)
       throw Error(Status::InvalidArgument,
                   operation + ": expected fewer than " +
                       std::to_string(kMaxParameters) + " parameters, found " +
-                      std::to_string(artifact.args.size()));
+                      std::to_string(parameters));
+    if (!artifact.tensorMaps.empty()) {
+      checkTensorMaps(artifact, operation);
+      api.checkHasTensorMaps(operation);
+    }
     if (artifact.threadsPerBlock > facts.maxThreads)
       rejectResources(operation, "threads", artifact.threadsPerBlock,
                       facts.maxThreads, "use fewer warps");

@@ -39,6 +39,7 @@ struct HipApi {
       "see whether rocminfo lists a GPU, /dev/kfd may be read and "
       "HIP_VISIBLE_DEVICES hides none";
   static constexpr const char *kRetainName = "hipSetDevice";
+  static constexpr bool kHasTensorMaps = false;
   static constexpr unsigned kOutputFlags =
       gpu::kHostPortable | gpu::kHostMapped | hipHostMallocCoherent;
   static constexpr int kSharedBytes = hipDeviceAttributeMaxSharedMemoryPerBlock,
@@ -67,6 +68,11 @@ struct HipApi {
 
   std::string nameOf(int code) const { return orUnknown(errorName(code)); }
   std::string textOf(int code) const { return orUnknown(errorString(code)); }
+
+  static void checkHasTensorMaps(const std::string &operation) {
+    throw Error(Status::InvalidArgument,
+                operation + ": expected no tensor maps, which are of CUDA");
+  }
 
   int retain(Context *context, Device device) const {
     *context = device;

@@ -8,6 +8,7 @@
 
 #include "Device.h"
 #include "Runtime/Output/GpuOutput.h"
+#include "TensorMaps.h"
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace terrazzo::runtime::gpu {
 
-/// Parameters of a kernel, the buffer of its prints included.
+/// Parameters of a kernel, tensor maps and the buffer of its prints included.
 inline constexpr size_t kMaxParameters = 257;
 
 //===----------------------------------------------------------------------===//
@@ -194,6 +195,9 @@ public:
         threads(artifact().threadsPerBlock), limit(device.gridLimit),
         text(internText(kernelText(artifact()))) {
     limit.x = std::min(limit.x, Api::maxBlocks(threads));
+    if constexpr (Api::kHasTensorMaps)
+      if (!artifact().tensorMaps.empty())
+        maps = std::make_unique<TensorMaps<Api>>(api, device, artifact());
     if (!artifact().lines.empty())
       output =
           std::make_unique<OutputBuffer<Api>>(api, device, artifact(), name());
@@ -204,6 +208,7 @@ public:
     RelaxedCapture<Api> relaxed(api);
     bool wasCaptured = output && output->isCaptured();
     output.reset();
+    maps.reset();
     if (!wasCaptured)
       api.moduleUnload(module);
   }
@@ -223,7 +228,31 @@ public:
       return;
     Scope<Api> scope(api, device.context);
     auto queue = static_cast<typename Api::Stream>(stream);
-    auto submit = [&](void *const *parameters) {
+    if (maps) {
+      TensorMapBytes bytes[kMaxTensorMaps];
+      void *all[kMaxParameters];
+      addMaps(args, bytes, all);
+      return submit(grid, queue, all, count + maps->size());
+    }
+    submit(grid, queue, args, count);
+  }
+
+  void *handle() const override { return function; }
+
+private:
+  /// The arguments and behind them the tensor maps that follow from them.
+  void addMaps(void *const *args, TensorMapBytes *bytes, void **all) {
+    if constexpr (Api::kHasTensorMaps) {
+      maps->get(args, bytes);
+      std::copy_n(args, argCount, all);
+      for (size_t i = 0; i < maps->size(); ++i)
+        all[argCount + i] = &bytes[i];
+    }
+  }
+
+  void submit(const Grid &grid, typename Api::Stream queue, void *const *args,
+              size_t count) {
+    auto run = [&](void *const *parameters) {
       return int(api.launch(function, unsigned(grid.x), unsigned(grid.y),
                             unsigned(grid.z), threads, 1, 1, sharedBytes, queue,
                             const_cast<void **>(parameters), nullptr));
@@ -234,17 +263,14 @@ public:
                                       void *all[kMaxParameters];
                                       std::copy_n(args, count, all);
                                       all[count] = static_cast<void *>(address);
-                                      return submit(all);
+                                      return run(all);
                                     })
-                   : submit(args);
+                   : run(args);
     if (code != kSuccess)
       failLaunch(code);
     device.recent.add(text);
   }
 
-  void *handle() const override { return function; }
-
-private:
   [[noreturn]] void failLaunch(int code) {
     std::string operation = "launch of kernel " + *text;
     if (code == kLaunchOutOfResources)
@@ -264,6 +290,7 @@ private:
   Grid limit;
   const std::string *text;
   std::unique_ptr<OutputBuffer<Api>> output;
+  std::unique_ptr<TensorMaps<Api>> maps;
 };
 
 template <typename Api>

@@ -11,6 +11,8 @@ from ..specialize import UnstableConstantError, stable_text
 from ..targets import warp_size
 
 FORMAT, VERSION = "terrazzo-kernel", 1
+# Of code that takes more than its arguments, which readers of version 1 would not pass.
+WITH_TENSOR_MAPS = 2
 
 # As the compiler prints them on a parameter; a module that was not traced may have any of them, or none.
 _DIVISIBILITY = re.compile(r'tile\.divisibility = (\d+) : i32[^{}]*tile\.name = "([^"]*)"')
@@ -63,9 +65,10 @@ def describe(artifact, target, code, file, kernel=None):
     facts = {} if kernel is None else kernel.specialization.arg_attrs
     equal = {name: fact["equal_to"] for name, fact in facts.items() if "equal_to" in fact}
     is_gpu = artifact.target != "cpu"
+    tensor_maps = json.loads(artifact.tensor_maps)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": WITH_TENSOR_MAPS if tensor_maps else VERSION,
         "kernel": artifact.entry if kernel is None else kernel.name,
         "target": artifact.target,
         "chip": artifact.chip,
@@ -79,6 +82,7 @@ def describe(artifact, target, code, file, kernel=None):
             "shared_bytes": artifact.shared_bytes,
             "stack_bytes": artifact.stack_bytes,
             "output": bool(artifact.lines),
+            **({"tensor_maps": tensor_maps} if tensor_maps else {}),
         },
         "resources": {"registers": artifact.registers, "spills": artifact.spills},
         "lines": list(artifact.lines),

@@ -7,6 +7,8 @@
 
 #include "GpuStub.h"
 
+#include "Runtime/Gpu/Codes.h"
+
 using namespace stub;
 
 #define CUDA_TYPE(name, type) using name = type;
@@ -241,9 +243,13 @@ static bool readPtx(Gpu &gpu, Module &module, const std::string &text) {
       return false;
     std::string name = text.substr(at + 7, open - at - 7);
     std::vector<size_t> sizes;
-    for (size_t p = text.find(".param .u", open); p < close;
-         p = text.find(".param .u", p + 1))
-      sizes.push_back(std::stoul(text.substr(p + 9)) / 8);
+    for (size_t p = text.find(".param .", open); p < close;
+         p = text.find(".param .", p + 1)) {
+      // ".u32 n", or ".align 64 .b8 map[128]".
+      bool isArray = text.compare(p + 8, 5, "align") == 0;
+      sizes.push_back(isArray ? std::stoul(text.substr(text.find('[', p) + 1))
+                              : std::stoul(text.substr(p + 9)) / 8);
+    }
     gpu.addFunction(module, name, sizes);
   }
   return !module.functions.empty();
@@ -320,4 +326,38 @@ CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *),
   if (!function)
     return gpu.wrong(call, "no function", kInvalidValue);
   return gpu.launchHost(call, stream, data, [=] { function(data); });
+}
+
+/// A map of the stub: the words are those of TensorMapWords.
+CUresult cuTensorMapEncodeTiled(
+    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *base,
+    const cuuint64_t *extents, const cuuint64_t *strideBytes,
+    const cuuint32_t *box, const cuuint32_t *steps,
+    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  ENTER(cuTensorMapEncodeTiled);
+  bool isSound = rank >= 1 && rank <= 5 && type <= 12 && interleave == 0 &&
+                 swizzle <= 3 && promotion <= 3 && fill <= 1 &&
+                 reinterpret_cast<uintptr_t>(map) % 64 == 0 &&
+                 reinterpret_cast<uintptr_t>(base) % 16 == 0;
+  for (unsigned i = 0; isSound && i < rank; ++i) {
+    isSound = extents[i] >= 1 && extents[i] <= uint64_t(1) << 32 &&
+              box[i] >= 1 && box[i] <= 256 && steps[i] == 1;
+    if (isSound && i + 1 < rank)
+      isSound = strideBytes[i] % 16 == 0 && strideBytes[i] < uint64_t(1) << 40;
+  }
+  if (!isSound)
+    return gpu.wrong(call, "a tensor that has no map", kInvalidValue);
+  TensorMapWords words{};
+  words.base = reinterpret_cast<uintptr_t>(base);
+  words.kind = type | rank << 8 | swizzle << 16 | fill << 24;
+  for (unsigned i = 0; i < rank; ++i) {
+    words.extents[i] = extents[i];
+    words.box[i] = box[i];
+    if (i + 1 < rank)
+      words.strideBytes[i] = strideBytes[i];
+  }
+  static_assert(sizeof(words) == sizeof(*map));
+  std::memcpy(map, &words, sizeof(words));
+  return kSuccess;
 }

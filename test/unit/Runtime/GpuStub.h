@@ -70,6 +70,14 @@ struct Event {
 };
 struct Stream {};
 
+/// What a tensor map of the stub says; the fastest dimension first.
+struct TensorMapWords {
+  uint64_t base, extents[5], strideBytes[4];
+  uint32_t kind; ///< type, rank, swizzle, fill: 8 bits each
+  uint32_t box[5];
+  uint64_t unused[3];
+};
+
 template <typename T>
 T argument(const Launch &launch, size_t index) {
   T value;
@@ -111,9 +119,20 @@ inline void prints(const Launch &launch) {
   }
 }
 
+/// first(x, rows, columns, stride, out, map): the words of the map, and the
+/// element that its tensor begins with.
+inline void first(const Launch &launch) {
+  auto map = argument<TensorMapWords>(launch, 5);
+  auto *out = argument<uint64_t *>(launch, 4);
+  std::memcpy(out, &map, sizeof(map));
+  std::memcpy(out + 16, reinterpret_cast<const void *>(map.base), 4);
+}
+
 inline const std::map<std::string, std::function<void(const Launch &)>>
-    kKernels{
-        {"add", add}, {"nothing", [](const Launch &) {}}, {"prints", prints}};
+    kKernels{{"add", add},
+             {"nothing", [](const Launch &) {}},
+             {"prints", prints},
+             {"first", first}};
 
 /// All state; one lock for every call.
 class Gpu {

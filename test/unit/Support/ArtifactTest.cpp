@@ -29,6 +29,13 @@ static Artifact example() {
   artifact.args = {{ArgInfo::Pointer, 8, "x", "ptr<f32>", true},
                    {ArgInfo::Int, 1, "flag", "i1", false},
                    {ArgInfo::Float, 2, "scale", "bf16", false}};
+  artifact.tensorMaps = {{2,
+                          "f16",
+                          {{1, {0, 1}, 8}, {3, {}, 4}},
+                          {{-2, {1}, 4}},
+                          {64, 128},
+                          128,
+                          true}};
   artifact.lines = {{7, "kernel.py", 12, 3, "x must be positive"}};
   artifact.metadata = {{"name", "add"}, {"print.7.0", "f32 4x8 0"}};
   return artifact;
@@ -66,6 +73,10 @@ TEST(Artifact, roundTrips) {
   EXPECT_EQ(to.args[2].name, "scale");
   EXPECT_EQ(to.args[2].kind, ArgInfo::Float);
   EXPECT_TRUE(to.args[0].written);
+  ASSERT_EQ(to.tensorMaps.size(), 1u);
+  EXPECT_EQ(to.tensorMaps[0].shape[0].args, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(to.tensorMaps[0].strides[0].factor, -2);
+  EXPECT_TRUE(to.tensorMaps[0].isNanOutside);
   ASSERT_EQ(to.lines.size(), 1u);
   EXPECT_EQ(to.lines[0].text, "x must be positive");
   EXPECT_EQ(serializeArtifact(to), bytes);
@@ -125,6 +136,7 @@ TEST(Artifact, fieldsSurviveDamageBehindAValidChecksum) {
   std::mt19937 random(3);
   std::vector<uint8_t> original = serializeArtifact(example());
   constexpr size_t kHeader = 32, kChecksumAt = 24;
+  uint64_t version = original[8];
   int accepted = 0, rejected = 0;
   for (int i = 0; i < 50000; ++i) {
     std::vector<uint8_t> bytes = original;
@@ -133,7 +145,7 @@ TEST(Artifact, fieldsSurviveDamageBehindAValidChecksum) {
           random() % 2 ? random() : 255 * (random() % 2);
     if (random() % 4 == 0)
       bytes.resize(kHeader + random() % (bytes.size() - kHeader));
-    uint64_t size = bytes.size() - kHeader, seed = (uint64_t(1) << 32) ^ size;
+    uint64_t size = bytes.size() - kHeader, seed = (version << 32) ^ size;
     uint64_t checksum = checksum64(bytes.data() + kHeader, size, seed);
     std::memcpy(&bytes[16], &size, 8);
     std::memcpy(&bytes[kChecksumAt], &checksum, 8);
@@ -153,7 +165,7 @@ TEST(Artifact, errorsSayWhatWasExpectedAndFound) {
   bytes[8] = 9;
   EXPECT_FALSE(
       deserializeArtifact(bytes.data(), bytes.size(), artifact, error));
-  EXPECT_EQ(error, "not a valid artifact: expected version 1, found 9; compile "
+  EXPECT_EQ(error, "not a valid artifact: expected version 2, found 9; compile "
                    "the kernel again with this build");
 }
 
