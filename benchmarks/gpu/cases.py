@@ -107,22 +107,49 @@ def loss(device: str, small: bool) -> Iterator[Case]:
 
 def matmul(device: str, small: bool) -> Iterator[Case]:
     """Square products in bf16; an odd one among the small."""
+
+    def make(kernels, data, bm, bn, bk, warps, stages):
+        a, b, c = data
+        (m, k), n = a.shape, b.shape[1]
+        grid = (cdiv(m, bm) * cdiv(n, bn),)
+        sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
+        return lambda: kernels.matmul_kernel[grid](a, b, c, m, n, k, k, 1, n, 1, n, 1, **sizes)
+
+    return products(device, "matmul", make, [(128, 256, 128), (130, 70, 200)] if small else SQUARES)
+
+
+def matmul_desc(device: str, small: bool) -> Iterator[Case]:
+    """The same products by tensor descriptors, whose rows are multiples of 16 bytes."""
+
+    def make(kernels, data, bm, bn, bk, warps, stages):
+        a, b, c = data
+        (m, k), n = a.shape, b.shape[1]
+        if hasattr(kernels.tz, "set_allocator"):
+            kernels.tz.set_allocator(lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device=device))
+        grid = (cdiv(m, bm) * cdiv(n, bn),)
+        sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
+        return lambda: kernels.matmul_desc_kernel[grid](a, b, c, m, n, k, **sizes)
+
+    small_shapes = [(128, 256, 128), (144, 80, 208), (136, 72, 200)]
+    return products(device, "matmul_desc", make, small_shapes if small else SQUARES)
+
+
+SQUARES = [(s, s, s) for s in (2048, 4096, 8192)]
+
+
+def products(device: str, name: str, of: Callable[..., Call], shapes: list[tuple]) -> Iterator[Case]:
+    """Products of these shapes by `of(kernels, (a, b, c), *config)`."""
     blocks = [(128, 256, 64, 8, 3), (128, 128, 64, 4, 4), (128, 128, 64, 8, 4)]
     more = [(128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (64, 256, 64, 4, 4), (128, 128, 128, 8, 3)]
-    for m, n, k in [(128, 256, 128), (130, 70, 200)] if small else [(s, s, s) for s in (2048, 4096, 8192)]:
+    for m, n, k in shapes:
         a = torch.randn(m, k, device=device, dtype=torch.bfloat16)
         b = torch.randn(k, n, device=device, dtype=torch.bfloat16)
         c = torch.empty(m, n, device=device, dtype=torch.bfloat16)
-
-        def make(kernels, bm, bn, bk, warps, stages, a=a, b=b, c=c, m=m, n=n, k=k):
-            grid = (cdiv(m, bm) * cdiv(n, bn),)
-            sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
-            return lambda: kernels.matmul_kernel[grid](a, b, c, m, n, k, k, 1, n, 1, n, 1, **sizes)
-
+        make = lambda kernels, *config, data=(a, b, c): of(kernels, data, *config)
         configs = blocks + (more if m > 2048 else [])
         peers = {"cublas": lambda a=a, b=b: a @ b}
         reference = lambda a=a, b=b: a.float() @ b.float()
-        yield Case(f"matmul {m}x{n}x{k}", 2.0 * m * n * k, "TFLOP/s", make, configs, c, reference, peers)
+        yield Case(f"{name} {m}x{n}x{k}", 2.0 * m * n * k, "TFLOP/s", make, configs, c, reference, peers)
 
 
 def attention(device: str, small: bool) -> Iterator[Case]:
@@ -206,4 +233,12 @@ def scan(device: str, small: bool) -> Iterator[Case]:
         yield Case(f"conv1d {shape}x{width}", work, "GB/s", make_conv, blocks, y, convolution, {}, slice(1))
 
 
-GROUPS = {"copy": copy, "rows": rows, "loss": loss, "matmul": matmul, "attention": attention, "scan": scan}
+GROUPS = {
+    "copy": copy,
+    "rows": rows,
+    "loss": loss,
+    "matmul": matmul,
+    "matmul_desc": matmul_desc,
+    "attention": attention,
+    "scan": scan,
+}

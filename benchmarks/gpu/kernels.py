@@ -105,6 +105,28 @@ def matmul_kernel(
 
 
 @tz.jit
+def matmul_desc_kernel(
+    a, b, c, M, N, K,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+):  # fmt: skip
+    """The same by tensor descriptors: a, b and c are contiguous."""
+    pid = tl.program_id(0)
+    columns = tl.cdiv(N, BN)
+    per_group = GROUP * columns
+    first = (pid // per_group) * GROUP
+    size = min(tl.cdiv(M, BM) - first, GROUP)
+    om = (first + (pid % per_group) % size) * BM
+    on = ((pid % per_group) // size) * BN
+    da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    db = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
+    dc = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        acc = tl.dot(da.load([om, k * BK]), db.load([k * BK, on]), acc)
+    dc.store([om, on], acc.to(c.dtype.element_ty))
+
+
+@tz.jit
 def attention_kernel(
     q, k, v, o, lse, scale, T,
     D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
