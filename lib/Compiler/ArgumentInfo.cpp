@@ -112,3 +112,35 @@ void terrazzo::collectLines(ModuleOp module, Artifact &artifact) {
     artifact.lines.push_back(std::move(line));
   }
 }
+
+static std::vector<ArgProduct> productsOf(ArrayAttr lengths) {
+  std::vector<ArgProduct> products;
+  for (auto length : lengths.getAsRange<tile::ArgProductAttr>()) {
+    ArgProduct product;
+    product.factor = length.getFactor();
+    product.bytes = static_cast<uint8_t>(length.getBytes());
+    if (length.getArgs())
+      product.args.assign(length.getArgs().asArrayRef().begin(),
+                          length.getArgs().asArrayRef().end());
+    products.push_back(std::move(product));
+  }
+  return products;
+}
+
+void terrazzo::collectTensorMaps(ModuleOp module, Artifact &artifact) {
+  auto maps = module->getAttrOfType<ArrayAttr>(tile::kTensorMapsAttr);
+  if (!maps)
+    return;
+  for (auto attribute : maps.getAsRange<tile::TensorMapAttr>()) {
+    TensorMap map;
+    map.base = static_cast<uint32_t>(attribute.getBase());
+    map.dtype = typeName(attribute.getElement());
+    map.shape = productsOf(attribute.getShape());
+    map.strides = productsOf(attribute.getStrides());
+    ArrayRef<int32_t> box = attribute.getBox();
+    map.box.assign(box.begin(), box.end());
+    map.swizzleBytes = static_cast<uint32_t>(attribute.getSwizzleBytes());
+    map.isNanOutside = attribute.getPadding() == tile::Padding::NaN;
+    artifact.tensorMaps.push_back(std::move(map));
+  }
+}

@@ -21,6 +21,9 @@ std::vector<ArgInfo> collectArguments(mlir::func::FuncOp kernel);
 /// attribute `tile.lines` that lowering left.
 void collectLines(mlir::ModuleOp module, Artifact &artifact);
 
+/// Adds the tensor maps that a launch makes, which lowering has noted.
+void collectTensorMaps(mlir::ModuleOp module, Artifact &artifact);
+
 } // namespace terrazzo
 
 #endif // TERRAZZO_LIB_COMPILER_ARGUMENTINFO_H

@@ -198,6 +198,7 @@ FailureOr<Artifact> terrazzo::compile(ModuleOp original, llvm::StringRef spec,
     artifact->metadata["line"] = std::to_string(place.getLine());
   }
   collectLines(*module, *artifact);
+  collectTensorMaps(*module, *artifact);
   for (llvm::StringRef stage : emitted)
     if (!wants(stage))
       artifact->stages.erase(stage.str());

@@ -248,6 +248,16 @@ private:
   checkIndex(mlir::Value index, int64_t bound, int64_t base = 0);
   llvm::LogicalResult lowerLocalStore(simt::LocalStoreOp op);
   llvm::LogicalResult lowerLocalCopy(simt::LocalCopyOp op);
+  llvm::LogicalResult lowerTensorCopy(simt::LocalTensorCopyOp op);
+  llvm::LogicalResult lowerMbarrierInit(simt::MbarrierInitOp op);
+  llvm::LogicalResult lowerMbarrierEnd(simt::MbarrierEndOp op);
+  llvm::LogicalResult lowerMbarrierWait(simt::MbarrierWaitOp op);
+  /// The address of one barrier for copies of a buffer of them.
+  llvm::FailureOr<mlir::Value> mbarrier(mlir::Operation *op,
+                                        mlir::Value barriers, mlir::Value slot);
+  llvm::LogicalResult
+  forEachMbarrier(mlir::Operation *op, mlir::Value barriers,
+                  llvm::function_ref<void(mlir::Value)> visit);
   llvm::LogicalResult lowerLocalLoad(simt::LocalLoadOp op);
   llvm::LogicalResult lowerLocalGather(simt::LocalGatherOp op);
   llvm::LogicalResult lowerLocalCount(simt::LocalCountOp op);

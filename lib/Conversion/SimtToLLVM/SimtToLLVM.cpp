@@ -138,6 +138,8 @@ std::optional<uint32_t> Distribution::find(ArrayRef<int32_t> coords) const {
 Type thread::registerType(Type element) {
   if (isa<tile::PtrType>(element))
     return LLVM::LLVMPointerType::get(element.getContext(), 1);
+  if (isa<tile::TensorMapType>(element))
+    return LLVM::LLVMPointerType::get(element.getContext());
   return element;
 }
 
@@ -511,6 +513,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
         b.clone(*o);
         return success();
       })
+      .Case([&](simt::LocalTensorCopyOp o) { return lowerTensorCopy(o); })
+      .Case([&](simt::MbarrierInitOp o) { return lowerMbarrierInit(o); })
+      .Case([&](simt::MbarrierEndOp o) { return lowerMbarrierEnd(o); })
+      .Case([&](simt::MbarrierWaitOp o) { return lowerMbarrierWait(o); })
       .Case([&](simt::LocalLoadOp o) { return lowerLocalLoad(o); })
       .Case([&](simt::LocalGatherOp o) { return lowerLocalGather(o); })
       .Case([&](simt::LocalCountOp o) { return lowerLocalCount(o); })

@@ -56,6 +56,10 @@ static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
   kernel->addFnAttr("nvvm.reqntid", std::to_string(artifact.threadsPerBlock));
   if (auto registers = module->getAttrOfType<IntegerAttr>("tile.maxnreg"))
     kernel->addFnAttr("nvvm.maxnreg", std::to_string(registers.getInt()));
+  for (llvm::Argument &argument : kernel->args())
+    if (argument.hasByValAttr())
+      argument.addAttr(
+          llvm::Attribute::get(kernel->getContext(), "nvvm.grid_constant"));
   if (failed((*codegen)->optimize(llvm::OptimizationLevel::O3)))
     return failure();
   return codegen;

@@ -555,6 +555,7 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<device::Block> block = device::getBlock(module);
+    nvptx::passTensorMaps(module);
     if (failed(block) || failed(device::prepareKernel(module)))
       return signalPassFailure();
     int64_t threads = block->threads();
@@ -572,6 +573,9 @@ class SimtToNVVM : public terrazzo::impl::SimtToNVVMBase<SimtToNVVM> {
     patterns.add<LowerThreadId, LowerWarpId>(&getContext(), threads);
     nvptx::populateMatrixPatterns(patterns,
                                   tile::TargetAttr::of(module).getMatrix());
+    // A chip without the engine has no pattern for what needs it.
+    if (tile::TargetAttr::of(module).has(tile::Units::TensorCopy))
+      nvptx::populateTensorCopyPatterns(patterns);
     device::populateApproximatePatterns(
         patterns,
         {"ex2.approx.ftz.f32", "lg2.approx.ftz.f32", "rsqrt.approx.ftz.f32",

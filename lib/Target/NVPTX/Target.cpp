@@ -60,11 +60,14 @@ public:
     // ex2, lg2, rsqrt and div.full; cvt.rn.bf16.f32 came with sm_80.
     constexpr tile::Units kUnits = tile::Units::Fma | tile::Units::Approximate |
                                    tile::Units::F16 | tile::Units::Bf16;
+    tile::Units units = kUnits;
+    if (chip->capability >= 90)
+      units = units | tile::Units::TensorCopy;
     return tile::TargetAttr::get(
         &context, getName(), chip->name, /*warp_size=*/32, /*max_threads=*/1024,
         /*shared_bytes=*/chip->sharedKiB * 1024, /*registers=*/255,
         /*vector_bytes=*/16, chip->capability, chip->ptxVersion,
-        /*private_space=*/0, kUnits, chip->matrix);
+        /*private_space=*/0, units, chip->matrix);
   }
 
   void registerDialects(DialectRegistry &registry) const override {

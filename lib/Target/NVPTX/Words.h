@@ -36,6 +36,14 @@ mlir::Value fromWords(mlir::OpBuilder &builder, mlir::Location loc,
 void populateMatrixPatterns(mlir::RewritePatternSet &patterns,
                             tile::MatrixUnit unit);
 
+/// Adds the patterns for copies by the copy engine and for their barriers.
+void populateTensorCopyPatterns(mlir::RewritePatternSet &patterns);
+
+/// Has the kernel take its tensor maps by value. Emission adds that they are
+/// constants of the grid, which keeps the copy engine's pointer in the
+/// parameters.
+void passTensorMaps(mlir::ModuleOp module);
+
 } // namespace terrazzo::nvptx
 
 #endif // TERRAZZO_LIB_TARGET_NVPTX_WORDS_H

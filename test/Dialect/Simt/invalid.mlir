@@ -694,3 +694,107 @@ func.func @local_copy_c2(%p: tensor<4x4x!tile.ptr<f16>>, %c: i1) {
   simt.local_copy %p if %c to %b[] #swizzle : tensor<4x4x!tile.ptr<f16>>
   return
 }
+
+// -----
+
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0]], dims = [2, 16]>
+
+func.func @local_tensor_copy_c1(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1, %b: !simt.buffer) {
+  %w = simt.alloc 8
+  // expected-error @below {{'simt.local_tensor_copy' op needs buffers that are results of simt.alloc}}
+  simt.local_tensor_copy %map, %p[%i, %i] if %c to %b[] signals %w[%i] [2, 16] #swizzle : !tile.ptr<f16>
+  return
+}
+
+// -----
+
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0]], dims = [2, 16]>
+
+func.func @local_tensor_copy_c2(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1) {
+  %b = simt.alloc 64
+  %w = simt.alloc 8
+  // expected-error @below {{'simt.local_tensor_copy' op needs 2 coordinates and extents, got 1 and 2}}
+  simt.local_tensor_copy %map, %p[%i] if %c to %b[] signals %w[%i] [2, 16] #swizzle : !tile.ptr<f16>
+  return
+}
+
+// -----
+
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [1, 0], [0, 4], [0, 8]], dims = [2, 16]>
+
+func.func @local_tensor_copy_c3(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1) {
+  %b = simt.alloc 64
+  %w = simt.alloc 8
+  // expected-error @below {{'simt.local_tensor_copy' op needs a swizzle with rows of 'f16' that the copy engine knows}}
+  simt.local_tensor_copy %map, %p[%i, %i] if %c to %b[] signals %w[%i] [2, 16] #swizzle : !tile.ptr<f16>
+  return
+}
+
+// -----
+
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0]], dims = [2, 16]>
+
+func.func @local_tensor_copy_c4(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1) {
+  %b = simt.alloc 64
+  %w = simt.alloc 8
+  // expected-error @below {{'simt.local_tensor_copy' op copies blocks of the shape of the swizzle, of at least 8 rows, got [2, 16]}}
+  simt.local_tensor_copy %map, %p[%i, %i] if %c to %b[] signals %w[%i] [2, 16] #swizzle : !tile.ptr<f16>
+  return
+}
+
+// -----
+
+func.func @mbarrier_init_c1(%b: !simt.buffer) {
+  // expected-error @below {{'simt.mbarrier_init' op needs buffers that are results of simt.alloc}}
+  simt.mbarrier_init %b, 1
+  return
+}
+
+// -----
+
+func.func @mbarrier_init_c2() {
+  %b = simt.alloc 8
+  // expected-error @below {{'simt.mbarrier_init' op needs a positive number of arrivals, got 0}}
+  simt.mbarrier_init %b, 0
+  return
+}
+
+// -----
+
+func.func @mbarrier_end_c1(%b: !simt.buffer) {
+  // expected-error @below {{'simt.mbarrier_end' op needs buffers that are results of simt.alloc}}
+  simt.mbarrier_end %b
+  return
+}
+
+// -----
+
+func.func @mbarrier_wait_c1(%b: !simt.buffer, %i: i32) {
+  // expected-error @below {{'simt.mbarrier_wait' op needs buffers that are results of simt.alloc}}
+  simt.mbarrier_wait %b[%i], %i
+  return
+}
+
+// -----
+
+func.func @thread_tensor_copy_c1(%s: !llvm.ptr<3>, %map: !llvm.ptr) {
+  // expected-error @below {{'simt.thread_tensor_copy' op needs 1 to 5 coordinates, got 0}}
+  simt.thread_tensor_copy %s, %map[] signals %s : !llvm.ptr<3>, !llvm.ptr, !llvm.ptr<3>
+  return
+}
+
+// -----
+
+func.func @thread_mbarrier_init_c1(%s: !llvm.ptr<3>) {
+  // expected-error @below {{'simt.thread_mbarrier_init' op needs a positive number of arrivals, got 0}}
+  simt.thread_mbarrier_init %s, 0 : !llvm.ptr<3>
+  return
+}
+
+// -----
+
+func.func @thread_mbarrier_arrive_c1(%s: !llvm.ptr<3>) {
+  // expected-error @below {{'simt.thread_mbarrier_arrive' op needs a number of bytes that is not negative, got -1}}
+  simt.thread_mbarrier_arrive %s, -1 : !llvm.ptr<3>
+  return
+}

@@ -108,3 +108,34 @@ func.func @thread(%p: !llvm.ptr<1>, %m: i1, %v: i32, %w: vector<4xi32>, %f: f16)
   simt.thread_fence acq_rel cta
   return
 }
+
+#rows = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8]], dims = [8, 16]>
+
+// Copies by the copy engine, for a block and for one thread.
+// CHECK-LABEL: @tensor_copies
+// CHECK-SAME:    %[[MAP:.*]]: !tile.tensor_map, %[[P:.*]]: !tile.ptr<f16>, %[[I:.*]]: i32, %[[C:.*]]: i1, %[[S:.*]]: !llvm.ptr<3>, %[[M:.*]]: !llvm.ptr)
+func.func @tensor_copies(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1, %s: !llvm.ptr<3>, %m: !llvm.ptr) {
+  // CHECK: %[[B:.*]] = simt.alloc 256
+  // CHECK: %[[W:.*]] = simt.alloc 16
+  // CHECK: simt.mbarrier_init %[[W]], 2
+  // CHECK: simt.local_tensor_copy %[[MAP]], %[[P]][%[[I]], %[[I]]] if %[[C]] to %[[B]][%[[I]]] signals %[[W]][%[[I]]] [8, 16] #{{.*}} : !tile.ptr<f16>
+  // CHECK: simt.mbarrier_wait %[[W]][%[[I]]], %[[I]]
+  // CHECK: simt.mbarrier_end %[[W]]
+  // CHECK: simt.thread_mbarrier_init %[[S]], 1 : <3>
+  // CHECK: simt.thread_mbarrier_arrive %[[S]], 64 : <3>
+  // CHECK: simt.thread_tensor_copy %[[S]], %[[M]][%[[I]], %[[I]]] signals %[[S]] : <3>, !llvm.ptr, <3>
+  // CHECK: simt.thread_mbarrier_wait %[[S]], %[[I]] : <3>
+  // CHECK: simt.thread_mbarrier_end %[[S]] : <3>
+  %b = simt.alloc 256
+  %w = simt.alloc 16
+  simt.mbarrier_init %w, 2
+  simt.local_tensor_copy %map, %p[%i, %i] if %c to %b[%i] signals %w[%i] [8, 16] #rows : !tile.ptr<f16>
+  simt.mbarrier_wait %w[%i], %i
+  simt.mbarrier_end %w
+  simt.thread_mbarrier_init %s, 1 : !llvm.ptr<3>
+  simt.thread_mbarrier_arrive %s, 64 : !llvm.ptr<3>
+  simt.thread_tensor_copy %s, %m[%i, %i] signals %s : !llvm.ptr<3>, !llvm.ptr, !llvm.ptr<3>
+  simt.thread_mbarrier_wait %s, %i : !llvm.ptr<3>
+  simt.thread_mbarrier_end %s : !llvm.ptr<3>
+  return
+}

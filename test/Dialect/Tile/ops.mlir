@@ -208,3 +208,20 @@ func.func @descriptors(%p: !tile.ptr<f16>, %q: !tile.ptr<i8>, %n: i64, %i: i32) 
   %e = tile.make_descriptor %q, [%n], [%n] : !tile.descriptor<16xi8>
   return
 }
+
+// What remembers that a tile is a block, and what a launch makes of a descriptor.
+// CHECK: tile.tensor_maps = [#tile.tensor_map<base = 0, element = f16, shape = [#tile.arg_product<args = [1]>, #tile.arg_product<factor = 64>], strides = [#tile.arg_product<factor = 4, args = [1, 1], bytes = 4>], box = [8, 64], swizzle_bytes = 128, padding = nan>]
+module attributes {tile.tensor_maps = [#tile.tensor_map<base = 0, element = f16,
+    shape = [#tile.arg_product<args = [1]>, #tile.arg_product<factor = 64>],
+    strides = [#tile.arg_product<factor = 4, args = [1, 1], bytes = 4>],
+    box = [8, 64], swizzle_bytes = 128, padding = nan>]} {
+  // CHECK-LABEL: @blocks
+  // CHECK-SAME:    !tile.tensor_map
+  func.func @blocks(%p: !tile.ptr<f16>, %n: i32, %map: !tile.tensor_map, %x: tensor<4xf16>, %m: i64) {
+    // CHECK: %[[D:.*]] = tile.make_descriptor
+    // CHECK: tile.block_hint %{{.*}} of %[[D]][%{{.*}}] : tensor<4xf16> of !tile.descriptor<4xf16>
+    %d = tile.make_descriptor %p, [%m], [%m] : !tile.descriptor<4xf16>
+    %y = tile.block_hint %x of %d[%n] : tensor<4xf16> of !tile.descriptor<4xf16>
+    return
+  }
+}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executes what tz-simt-to-llvm makes, all threads of a block at once: a value is an array with one entry a thread.
 
-Reads the generic form of the IR. Checked are bounds, alignment, and that all lanes take part in a shuffle.
+Reads the generic form of the IR. Checked are bounds, alignment, that all lanes take part in a shuffle, and that barriers
+for copies count what comes.
 """
 
 import re
@@ -12,6 +13,7 @@ import numpy as np
 
 SHARED_BASE = 1 << 40
 PRIVATE_BASE = 1 << 41
+MAP_BASE = 1 << 42
 FLOATS = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
@@ -130,6 +132,7 @@ class Machine:
         self.shared = np.full(shared_bytes, 0xA5, np.uint8)
         self.started, self.groups = [], []
         self.flight = matrix_units.Flight()
+        self.maps, self.mbarriers = [], {}
         self.global_memory = np.zeros(0, np.uint8)
         self.private = np.zeros((self.count, 0), np.uint8)
         self.allowed = []
@@ -373,6 +376,84 @@ class Machine:
                 self.shared[where] = data
         return []
 
+    # The copy engine: what it wrote is there when a barrier that counts its bytes is waited for, and no earlier
+
+    def tensor_map(self, start, like, box, swizzle):
+        """A kernel argument for the map of an array that `allocate` put at `start`; the strides of `like` count."""
+        self.maps.append((start, np.asarray(like), box, swizzle))
+        return MAP_BASE + len(self.maps) - 1
+
+    def box_at(self, tensor_map, corner):
+        """The bytes of a box in the order of shared memory without a swizzle; zeros outside of the tensor."""
+        start, like, box, _ = tensor_map
+        index = np.indices(box).reshape(len(box), -1) + np.array(corner)[:, None]
+        inside = ((index >= 0) & (index < np.array(like.shape)[:, None])).all(0)
+        where = start + (index * np.array(like.strides)[:, None]).sum(0)
+        size = like.itemsize
+        data = np.zeros((index.shape[1], size), np.uint8)
+        data[inside] = self.global_memory[where[inside, None] + np.arange(size)]
+        return data.reshape(-1)
+
+    def start_tensor_copy(self, operands, active):
+        to, handle, *coordinates, barrier = operands
+        (thread,) = np.flatnonzero(active)
+        tensor_map = self.maps[handle[thread] - MAP_BASE]
+        swizzle = tensor_map[3]
+        data = self.box_at(tensor_map, [int(c[thread]) for c in reversed(coordinates)])
+        start = int(to[thread]) - SHARED_BASE
+        assert start % (8 * swizzle if swizzle else 128) == 0, "a box that is not aligned to its swizzle"
+        assert start >= 0 and start + len(data) <= len(self.shared), "outside of shared memory"
+        where = start + np.arange(len(data))
+        if swizzle:
+            where ^= (where >> 7 & (swizzle // 16 - 1)) << 4
+        self.shared[where] = 0xFF  # Neither what was there nor what will be.
+        self.mbarriers[int(barrier[thread])]["copies"].append((where, data))
+        return []
+
+    def mbarrier(self, op, operands, active):
+        """Init, end and arrive of each active thread."""
+        for thread in np.flatnonzero(active):
+            at = int(operands[0][thread])
+            assert at % 8 == 0 and SHARED_BASE <= at <= SHARED_BASE + len(self.shared) - 8, "no place for a barrier"
+            if op.name.endswith("init"):
+                assert at not in self.mbarriers, "a barrier where there is one"
+                count = op.number("arrivals")
+                self.mbarriers[at] = {"count": count, "left": count, "bytes": 0, "phase": 0, "copies": []}
+            elif op.name.endswith("end"):
+                assert not self.mbarriers.pop(at)["copies"], "copies that are in flight"
+            else:
+                self.arrive(self.mbarriers[at], op.number("bytes"))
+        return []
+
+    @staticmethod
+    def arrive(barrier, expected):
+        assert barrier["left"] > 0, "an arrival too many"
+        barrier["left"] -= 1
+        barrier["bytes"] += expected
+        Machine.end_phase(barrier)
+
+    @staticmethod
+    def end_phase(barrier):
+        if barrier["left"] == 0 and barrier["bytes"] == 0:
+            barrier["phase"] += 1
+            barrier["left"] = barrier["count"]
+
+    def wait_for_mbarrier(self, operands, active):
+        """All threads that wait do so for one barrier, as none runs ahead here."""
+        if not active.any():
+            return []
+        (at,), (parity,) = (np.unique(x[active]) for x in operands)
+        barrier = self.mbarriers[int(at)]
+        if barrier["phase"] % 2 == parity:
+            assert barrier["left"] == 0, "a wait for what nobody has announced"
+            for where, data in barrier["copies"]:
+                self.shared[where] = data
+                barrier["bytes"] -= len(data)
+            barrier["copies"].clear()
+            self.end_phase(barrier)
+            assert barrier["phase"] % 2 != parity, "a wait for bytes that do not come"
+        return []
+
     # Everything else
 
     def shuffle(self, value, lane, active):
@@ -414,6 +495,12 @@ class Machine:
             return []
         if name == "simt.copy_wait":
             return self.finish_copies(op.number("pending"))
+        if name == "simt.thread_tensor_copy":
+            return self.start_tensor_copy(operands, active)
+        if name == "simt.thread_mbarrier_wait":
+            return self.wait_for_mbarrier(operands, active)
+        if name.startswith("simt.thread_mbarrier"):
+            return self.mbarrier(op, operands, active)
         if name == "simt.thread_group_mma":
             assert active.all(), "a matrix instruction that not all threads take part in"
             return self.flight.start(matrix_units.Group(op, self.segments(op, operands), self.shared, SHARED_BASE))

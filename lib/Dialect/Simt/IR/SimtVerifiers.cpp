@@ -203,6 +203,72 @@ LogicalResult ThreadCopyOp::verify() {
   return success();
 }
 
+LogicalResult LocalTensorCopyOp::verify() {
+  if (failed(verifyBuffer(*this, getBuffer())) ||
+      failed(verifyBuffer(*this, getBarriers()))) // local_tensor_copy_c1
+    return failure();
+  const LinearLayout &swizzle = getSwizzle().getLayout();
+  size_t rank = swizzle.numOuts();
+  if (getCoordinates().size() != rank ||
+      getShape().size() != rank) // local_tensor_copy_c2
+    return emitOpError("needs ")
+           << rank << " coordinates and extents, got "
+           << getCoordinates().size() << " and " << getShape().size();
+  auto pointee = getBase().getType().getPointeeType();
+  std::optional<UnitSwizzle> unit = unitSwizzle(swizzle, elementBytes(pointee));
+  if (!unit || unit->isColumn) // local_tensor_copy_c3
+    return emitOpError("needs a swizzle with rows of ")
+           << pointee << " that the copy engine knows, got " << getSwizzle();
+  // The pattern of eight rows begins where a box does.
+  constexpr int64_t kRows = 8;
+  bool isWhole =
+      llvm::all_of(llvm::zip(getShape(), swizzle.outShape()), [](auto pair) {
+        return std::get<0>(pair) == std::get<1>(pair);
+      });
+  if (!isWhole || getShape()[0] < kRows) // local_tensor_copy_c4
+    return emitOpError(
+               "copies blocks of the shape of the swizzle, of at least ")
+           << kRows << " rows, got [" << getShape() << "]";
+  return success();
+}
+
+LogicalResult MbarrierInitOp::verify() {
+  auto arrivals = static_cast<int32_t>(getArrivals());
+  if (arrivals < 1) // mbarrier_init_c2
+    return emitOpError("needs a positive number of arrivals, got ") << arrivals;
+  return verifyBuffer(*this, getBarriers()); // mbarrier_init_c1
+}
+
+LogicalResult MbarrierEndOp::verify() {
+  return verifyBuffer(*this, getBarriers()); // mbarrier_end_c1
+}
+
+LogicalResult MbarrierWaitOp::verify() {
+  return verifyBuffer(*this, getBarriers()); // mbarrier_wait_c1
+}
+
+LogicalResult ThreadTensorCopyOp::verify() {
+  size_t rank = getCoordinates().size();
+  if (rank < 1 || rank > 5) // thread_tensor_copy_c1
+    return emitOpError("needs 1 to 5 coordinates, got ") << rank;
+  return success();
+}
+
+LogicalResult ThreadMbarrierInitOp::verify() {
+  auto arrivals = static_cast<int32_t>(getArrivals());
+  if (arrivals < 1) // thread_mbarrier_init_c1
+    return emitOpError("needs a positive number of arrivals, got ") << arrivals;
+  return success();
+}
+
+LogicalResult ThreadMbarrierArriveOp::verify() {
+  auto bytes = static_cast<int32_t>(getBytes());
+  if (bytes < 0) // thread_mbarrier_arrive_c1
+    return emitOpError("needs a number of bytes that is not negative, got ")
+           << bytes;
+  return success();
+}
+
 LogicalResult LocalMmaOp::verify() {
   auto tile = dyn_cast<RankedTensorType>(getLhs().getType());
   if ((!tile && failed(verifyBuffer(*this, getLhs()))) ||

@@ -128,7 +128,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op,
   if (!op->hasAttr("function_type"))
     return success(); // The function says so itself, but later.
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
-    if (!isElement(type))
+    if (!isElement(type) && !isa<TensorMapType>(type))
       return op->emitOpError()
              << "kernel argument " << index
              << " must be an integer, a float or a pointer, got " << type;

@@ -262,6 +262,18 @@ LogicalResult DescriptorStoreOp::verify() {
   return success();
 }
 
+LogicalResult BlockHintOp::verify() {
+  RankedTensorType block = getDescriptor().getType().getBlockType();
+  if (static_cast<int64_t>(getOffsets().size()) !=
+      block.getRank()) // block_hint_c1
+    return emitOpError() << "needs " << block.getRank() << " offsets, got "
+                         << getOffsets().size();
+  if (!isSame(getSource().getType(), block)) // block_hint_c2
+    return emitOpError() << "is a block of type " << block << ", got "
+                         << getSource().getType();
+  return success();
+}
+
 LogicalResult AtomicRMWOp::verify() {
   Type ptr = getPtr().getType(), value = getValue().getType();
   if (failed(verifyAccess(*this, ptr, "value", value)) ||

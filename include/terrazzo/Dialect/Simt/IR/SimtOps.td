@@ -264,6 +264,65 @@ def Simt_CopyWaitOp : Simt_Op<"copy_wait"> {
   let assemblyFormat = "$pending attr-dict";
 }
 
+def Simt_LocalTensorCopyOp : Simt_Op<"local_tensor_copy", [AttrSizedOperandSegments]> {
+  let summary = "Starts a copy of a block of a tensor to a buffer, by the copy engine";
+  let description = [{
+    As `simt.local_copy`, of the block of shape `shape` at `coordinates` of the tensor of `map`, which starts at `base`. One thread
+    starts it. It is an arrival at barrier `slot` of `barriers`, and has been made when that one's phase ends. The swizzle has one of
+    the forms that the engine knows, rows innermost.
+
+    Constraints:
+    * (C1) the buffers are results of a `simt.alloc`;
+    * (C2) there are as many coordinates and extents as the swizzle has dimensions;
+    * (C3) the swizzle is one of `layout::swizzledBuffer` with the last dimension innermost;
+    * (C4) the shape is that of the swizzle and has at least eight rows.
+  }];
+  let arguments = (ins Tile_TensorMapType:$map, Tile_PtrType:$base, Variadic<I32>:$coordinates, I1:$active, Simt_BufferType:$buffer,
+                       Optional<I32>:$offset, Simt_BufferType:$barriers, I32:$slot, DenseI64ArrayAttr:$shape,
+                       Simt_LayoutAttr:$swizzle);
+  let assemblyFormat = [{
+    $map `,` $base `[` $coordinates `]` `if` $active `to` $buffer `[` ($offset^)? `]` `signals` $barriers `[` $slot `]` $shape
+    $swizzle attr-dict `:` qualified(type($base))
+  }];
+  let hasVerifier = 1;
+}
+
+def Simt_MbarrierInitOp : Simt_Op<"mbarrier_init", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "Makes the words of 8 bytes of a buffer barriers for copies, each in its phase 0";
+  let description = [{
+    One thread does so; a `simt.barrier` shows them to all. Each waits for `arrivals` copies.
+
+    Constraints:
+    * (C1) the buffer is the result of a `simt.alloc`;
+    * (C2) `arrivals` is positive.
+  }];
+  let arguments = (ins Simt_BufferType:$barriers, I32Attr:$arrivals);
+  let assemblyFormat = "$barriers `,` $arrivals attr-dict";
+  let hasVerifier = 1;
+}
+
+def Simt_MbarrierEndOp : Simt_Op<"mbarrier_end", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
+  let summary = "Makes barriers for copies plain memory again";
+  let description = [{
+    Constraints:
+    * (C1) the buffer is the result of a `simt.alloc`.
+  }];
+  let arguments = (ins Simt_BufferType:$barriers);
+  let assemblyFormat = "$barriers attr-dict";
+  let hasVerifier = 1;
+}
+
+def Simt_MbarrierWaitOp : Simt_Op<"mbarrier_wait"> {
+  let summary = "Waits until the phase of a barrier with this parity has ended";
+  let description = [{
+    Constraints:
+    * (C1) the buffer is the result of a `simt.alloc`.
+  }];
+  let arguments = (ins Simt_BufferType:$barriers, I32:$slot, I32:$parity);
+  let assemblyFormat = "$barriers `[` $slot `]` `,` $parity attr-dict";
+  let hasVerifier = 1;
+}
+
 def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments,
                                             MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>,
                                             AllTypesMatch<["acc", "result"]>]> {
@@ -462,6 +521,60 @@ def Simt_ThreadCopyOp : Simt_Op<"thread_copy", [AttrSizedOperandSegments, Memory
                        I32Attr:$bytes);
   let assemblyFormat = "$to `,` $from (`mask` $mask^)? (`if` $active^)? $bytes attr-dict `:` type($to) `,` type($from)";
   let hasVerifier = 1;
+}
+
+def Simt_ThreadTensorCopyOp : Simt_Op<"thread_tensor_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Starts a copy of a box of a tensor to shared memory, by the copy engine";
+  let description = [{
+    Of the box of `map`, a parameter of the kernel, at `coordinates`, the last dimension first. Its bytes, those outside of the tensor
+    included, count towards what `barrier` expects.
+
+    Constraints:
+    * (C1) there are 1 to 5 coordinates.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$to, LLVM_AnyPointer:$map, Variadic<I32>:$coordinates,
+                       LLVM_PointerInAddressSpace<3>:$barrier);
+  let assemblyFormat = "$to `,` $map `[` $coordinates `]` `signals` $barrier attr-dict `:` type($to) `,` type($map) `,` type($barrier)";
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadMbarrierInitOp : Simt_Op<"thread_mbarrier_init", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Makes 8 bytes of shared memory a barrier for copies, whose phases each wait for `arrivals`";
+  let description = [{
+    The copy engine sees it; other threads, after a `simt.barrier`.
+
+    Constraints:
+    * (C1) `arrivals` is positive.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32Attr:$arrivals);
+  let assemblyFormat = "$barrier `,` $arrivals attr-dict `:` type($barrier)";
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadMbarrierEndOp : Simt_Op<"thread_mbarrier_end", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Makes a barrier for copies plain memory again";
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier);
+  let assemblyFormat = "$barrier attr-dict `:` type($barrier)";
+}
+
+def Simt_ThreadMbarrierArriveOp : Simt_Op<"thread_mbarrier_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Arrives at a barrier for copies; its phase waits for `bytes` more of them";
+  let description = [{
+    Constraints:
+    * (C1) `bytes` is not negative.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32Attr:$bytes);
+  let assemblyFormat = "$barrier `,` $bytes attr-dict `:` type($barrier)";
+  let hasVerifier = 1;
+}
+
+def Simt_ThreadMbarrierWaitOp : Simt_Op<"thread_mbarrier_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits until the phase of a barrier with this parity has ended";
+  let description = [{
+    Phases are numbered from 0. What the copies that it waited for have written is there then.
+  }];
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32:$parity);
+  let assemblyFormat = "$barrier `,` $parity attr-dict `:` type($barrier)";
 }
 
 def Simt_ThreadStoreOp : Simt_Op<"thread_store", [MemoryEffects<[MemWrite]>]> {

@@ -46,6 +46,10 @@ inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
 /// array. All others are apart, as far as a program's own order goes.
 inline constexpr llvm::StringLiteral kOverlapsAttr = "tile.overlaps";
 
+/// Name of the module attribute (an array of `#tile.tensor_map`) of the tensor
+/// maps that a launch makes.
+inline constexpr llvm::StringLiteral kTensorMapsAttr = "tile.tensor_maps";
+
 /// Name of the module attribute (an array) of what the runtime must know of the
 /// prints and asserts that lowering has made numbers of.
 inline constexpr llvm::StringLiteral kLinesAttr = "tile.lines";
@@ -66,6 +70,12 @@ llvm::ArrayRef<int64_t> getShape(mlir::Type type);
 
 /// `type` without dimension `axis`; the element type when nothing is left.
 mlir::Type dropAxis(mlir::RankedTensorType type, int64_t axis);
+
+/// What a launch tells the copy engine of a descriptor whose blocks it copies in
+/// boxes; null if the descriptor does not follow from the kernel's arguments by
+/// products, or if it is not known that they are aligned as the engine needs.
+TensorMapAttr tensorMapOf(MakeDescriptorOp descriptor,
+                          llvm::ArrayRef<int32_t> box, int32_t swizzleBytes);
 
 /// Whether the region of a tile.reduce or tile.scan gives the same for (a, b)
 /// and (b, a): each value that it yields is one commutative op on the two

@@ -71,7 +71,9 @@ def Tile_Units : I32BitEnumAttr<"Units", "instructions that a chip has beside th
   I32BitEnumAttrCaseBit<"SelectMinMax", 5, "select_min_max">,
   // Sums of products of narrow elements in tile registers (AMX) or vectors (AVX512-BF16, AVX512-VNNI).
   I32BitEnumAttrCaseBit<"TileBf16", 6, "tile_bf16">, I32BitEnumAttrCaseBit<"TileInt8", 7, "tile_int8">,
-  I32BitEnumAttrCaseBit<"VectorBf16", 8, "vector_bf16">, I32BitEnumAttrCaseBit<"VectorInt8", 9, "vector_int8">]> {
+  I32BitEnumAttrCaseBit<"VectorBf16", 8, "vector_bf16">, I32BitEnumAttrCaseBit<"VectorInt8", 9, "vector_int8">,
+  // A copy engine that moves blocks of described tensors.
+  I32BitEnumAttrCaseBit<"TensorCopy", 10, "tensor_copy">]> {
   let cppNamespace = "::terrazzo::tile";
 }
 
@@ -122,6 +124,35 @@ def Tile_TargetAttr : AttrDef<Tile_Dialect, "Target"> {
     /// The `tile.target` of the nearest op around `op` that has one, `op` itself included; null if there is none.
     static TargetAttr of(::mlir::Operation *op);
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// What a launch computes
+//===----------------------------------------------------------------------===//
+
+def Tile_ArgProductAttr : AttrDef<Tile_Dialect, "ArgProduct"> {
+  let mnemonic = "arg_product";
+  let summary = "A number that a launch computes: a factor times arguments of the kernel";
+  let description = [{
+    `#tile.arg_product<factor = 4, args = [3], bytes = 4>`: four times argument 3, an integer of `bytes` bytes that wraps around.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$factor, OptionalParameter<"::mlir::DenseI32ArrayAttr">:$args,
+                        DefaultValuedParameter<"int32_t", "8">:$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Tile_TensorMapAttr : AttrDef<Tile_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "What a launch tells the copy engine of a tensor";
+  let description = [{
+    The tensor that argument `base` points to, of a shape and strides that are `#tile.arg_product`s (the last stride is 1 and left
+    out), copied in boxes. Words of 16 bytes change places within `swizzle_bytes` of shared memory (0, 32, 64 or 128). Those of a
+    module are its attribute `tile.tensor_maps`, one for each of the last arguments of the kernel, of type `!tile.tensor_map`.
+  }];
+  let parameters = (ins "int32_t":$base, "::mlir::Type":$element, "::mlir::ArrayAttr":$shape, "::mlir::ArrayAttr":$strides,
+                        "::mlir::DenseI32ArrayAttr":$box, DefaultValuedParameter<"int32_t", "0">:$swizzle_bytes,
+                        Tile_EnumFact<Tile_Padding, "::terrazzo::tile::Padding::Zero">:$padding);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 #endif

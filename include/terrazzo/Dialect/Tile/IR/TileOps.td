@@ -405,6 +405,21 @@ def Tile_DescriptorStoreOp : Tile_Op<"descriptor_store"> {
   let hasVerifier = 1;
 }
 
+def Tile_BlockHintOp : Tile_Op<"block_hint", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "The operand, which is the block of a described tensor at an offset";
+  let description = [{
+    So that a block that was expanded to pointers can be copied by an engine that takes descriptors.
+
+    Constraints:
+    * (C1) there is one offset for each dimension of the block;
+    * (C2) the operand has the shape and elements of the block.
+  }];
+  let arguments = (ins Tile_Tile:$source, Tile_DescriptorType:$descriptor, Variadic<I32>:$offsets);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source `of` $descriptor `[` $offsets `]` attr-dict `:` type($source) `of` qualified(type($descriptor))";
+  let hasVerifier = 1;
+}
+
 def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Atomically updates elements through pointers and returns what they held";
   let description = [{

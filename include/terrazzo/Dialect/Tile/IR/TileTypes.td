@@ -46,6 +46,11 @@ def Tile_DescriptorType : TypeDef<Tile_Dialect, "Descriptor"> {
   }];
 }
 
+def Tile_TensorMapType : TypeDef<Tile_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "What the copy engine of the device knows of a tensor; an argument that the launch adds";
+}
+
 // What there is on its own or in tiles: i1, and integers, floats and pointers of 8 to 64 bits.
 def Tile_Scalar : Type<CPred<"::terrazzo::tile::isElement($_self)">, "integer, float or pointer">;
 def Tile_Integer
