@@ -54,7 +54,7 @@ static bool isExpensiveMath(Operation *op) {
 static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() ||
          isa<tile::AddPtrOp, tile::PtrToIntOp, tile::IntToPtrOp,
-             tile::PtrCastOp, tile::HintOp, tile::MapOp>(op);
+             tile::PtrCastOp, tile::HintOp, tile::BlockHintOp, tile::MapOp>(op);
 }
 
 /// Ops that move no data between threads if the layouts fit.

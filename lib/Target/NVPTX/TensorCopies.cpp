@@ -84,7 +84,7 @@ struct LowerMbarrierWait : OpRewritePattern<simt::ThreadMbarrierWaitOp> {
               "{\n.reg .pred done;\n"
               "WAIT:\n"
               "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
-              "@!done bra.uni WAIT;\n}",
+              "@!done bra WAIT;\n}",
               {address(rewriter, loc, op.getBarrier()), op.getParity()}, "r,r");
     rewriter.eraseOp(op);
     return success();

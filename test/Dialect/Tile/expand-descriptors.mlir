@@ -66,3 +66,44 @@ func.func @result(%p: !tile.ptr<f32>, %n: i64) -> !tile.descriptor<8xf32> {
   // expected-error @below {{'func.return' op takes a descriptor, which only loads and stores of blocks may}}
   return %d : !tile.descriptor<8xf32>
 }
+
+// -----
+
+// A chip with a copy engine may have the factors of products in loops whose descriptors follow from arguments by products: of
+// arguments and constants, narrow ones made wider after the product or before.
+// CHECK-LABEL: @factors
+// CHECK:         %[[A:.*]] = tile.load
+// CHECK:         %[[X:.*]] = tile.block_hint %[[A]][%[[I:.*]], %[[I]]] <base = 0, element = f16, shape = [#[[N:.*]], #[[N]]], strides = [#tile.arg_product<factor = 4, args = [3], bytes = 4>], box = []>
+// CHECK:         tile.transpose %[[X]]
+// CHECK:         %[[B:.*]] = tile.load
+// CHECK:         tile.block_hint %[[B]][%{{.*}}] <{{.*}}strides = [#tile.arg_product<factor = 8, args = [2]>], box = []>
+// CHECK-NOT:     tile.block_hint
+module attributes {tile.target = #tile.target<warp_size = 32, units = tensor_copy>} {
+  func.func @factors(%p: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %q: !tile.ptr<f16>, %m: i32,
+                     %s: i32 {tile.divisibility = 16 : i32}, %acc: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %one = arith.constant 1 : i64
+    %four = arith.constant 4 : i32
+    %half = arith.constant 8 : i64
+    %wide = arith.extsi %m : i32 to i64
+    %narrow = arith.muli %s, %four : i32
+    %stride = arith.extsi %narrow : i32 to i64
+    %eight = arith.muli %wide, %half : i64
+    %d = tile.make_descriptor %p, [%wide, %wide], [%stride, %one] : !tile.descriptor<16x16xf16>
+    %e = tile.make_descriptor %p, [%wide, %wide], [%eight, %one] : !tile.descriptor<16x16xf16>
+    %unaligned = tile.make_descriptor %q, [%wide, %wide], [%eight, %one] : !tile.descriptor<16x16xf16>
+    %odd = tile.make_descriptor %p, [%wide, %wide], [%wide, %one] : !tile.descriptor<16x16xf16>
+    %r:2 = scf.for %i = %c0 to %m step %c1 iter_args(%u = %acc, %v = %acc) -> (tensor<16x16xf32>, tensor<16x16xf32>) : i32 {
+      %a = tile.descriptor_load %d[%i, %i : i32, i32] : !tile.descriptor<16x16xf16> -> tensor<16x16xf16>
+      %t = tile.transpose %a, [1, 0] : tensor<16x16xf16> -> tensor<16x16xf16>
+      %b = tile.descriptor_load %e[%i, %i : i32, i32] : !tile.descriptor<16x16xf16> -> tensor<16x16xf16>
+      %x = tile.dot %t, %b, %u : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+      %f = tile.descriptor_load %unaligned[%i, %i : i32, i32] : !tile.descriptor<16x16xf16> -> tensor<16x16xf16>
+      %g = tile.descriptor_load %odd[%i, %i : i32, i32] : !tile.descriptor<16x16xf16> -> tensor<16x16xf16>
+      %y = tile.dot %f, %g, %v : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+      scf.yield %x, %y : tensor<16x16xf32>, tensor<16x16xf32>
+    }
+    return %r#0, %r#1 : tensor<16x16xf32>, tensor<16x16xf32>
+  }
+}

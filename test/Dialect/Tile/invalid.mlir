@@ -892,18 +892,8 @@ func.func @descriptor_store_c2(%p: !tile.ptr<f32>, %n: i64, %x: tensor<8xf32>) {
 
 // -----
 
-func.func @block_hint_c1(%p: !tile.ptr<f32>, %n: i64, %x: tensor<4xf32>) {
-  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4xf32>
+func.func @block_hint_c1(%x: tensor<4xf32>) {
   // expected-error @below {{'tile.block_hint' op needs 1 offsets, got 0}}
-  %y = tile.block_hint %x of %d[] : tensor<4xf32> of !tile.descriptor<4xf32>
-  return
-}
-
-// -----
-
-func.func @block_hint_c2(%p: !tile.ptr<f32>, %n: i64, %i: i32, %x: tensor<8xf32>) {
-  %d = tile.make_descriptor %p, [%n], [%n] : !tile.descriptor<4xf32>
-  // expected-error @below {{'tile.block_hint' op is a block of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
-  %y = tile.block_hint %x of %d[%i] : tensor<8xf32> of !tile.descriptor<4xf32>
+  %y = tile.block_hint %x[] <base = 0, element = f32, shape = [], strides = [], box = []> : tensor<4xf32>
   return
 }

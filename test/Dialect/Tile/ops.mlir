@@ -216,12 +216,10 @@ module attributes {tile.tensor_maps = [#tile.tensor_map<base = 0, element = f16,
     strides = [#tile.arg_product<factor = 4, args = [1, 1], bytes = 4>],
     box = [8, 64], swizzle_bytes = 128, padding = nan>]} {
   // CHECK-LABEL: @blocks
-  // CHECK-SAME:    !tile.tensor_map
-  func.func @blocks(%p: !tile.ptr<f16>, %n: i32, %map: !tile.tensor_map, %x: tensor<4xf16>, %m: i64) {
-    // CHECK: %[[D:.*]] = tile.make_descriptor
-    // CHECK: tile.block_hint %{{.*}} of %[[D]][%{{.*}}] : tensor<4xf16> of !tile.descriptor<4xf16>
-    %d = tile.make_descriptor %p, [%m], [%m] : !tile.descriptor<4xf16>
-    %y = tile.block_hint %x of %d[%n] : tensor<4xf16> of !tile.descriptor<4xf16>
+  // CHECK-SAME:    %[[X:.*]]: tensor<4xf16>, %[[N:.*]]: i32, %{{.*}}: !tile.tensor_map
+  func.func @blocks(%x: tensor<4xf16>, %n: i32, %map: !tile.tensor_map) {
+    // CHECK: tile.block_hint %[[X]][%[[N]]] <base = 1, element = f16, shape = [#tile.arg_product<>], strides = [], box = []> : tensor<4xf16>
+    %y = tile.block_hint %x[%n] <base = 1, element = f16, shape = [#tile.arg_product<>], strides = [], box = []> : tensor<4xf16>
     return
   }
 }

@@ -22,6 +22,11 @@
 // copies in it, so the groups count iterations. What would be copied beyond the
 // last iteration is not started: no copy is in flight when the loop ends.
 //
+// Of a described tensor the copy engine copies the block, at the word of one
+// thread. A slot then has a barrier that ends its phase when its copies have
+// been made; the loop waits for it in place of a group, for a phase of the
+// parity that it carries.
+//
 // Where only the next iteration reads `acc`, the product of i - 1 may still run
 // at the barrier. Its ring has a slot more, and the slot of i - 2 is filled.
 //===----------------------------------------------------------------------===//
@@ -44,6 +49,8 @@ namespace {
 
 /// What is used where `tile.num_stages` does not say.
 constexpr int64_t kDefaultSlots = 3;
+/// Of a barrier for copies.
+constexpr int64_t kBarrierBytes = 8;
 
 /// A factor that comes through a ring.
 struct Channel {
@@ -57,6 +64,9 @@ struct Channel {
   int64_t lag = 0; ///< iterations more than its own that a product reads it
   int64_t slots = 0;
   Value ring;
+  /// Of a block for the copy engine.
+  tile::BlockHintOp block;
+  tile::TensorMapAttr map;
 
   int64_t slotBytes() const { return slotElements * bytes; }
 };
@@ -79,6 +89,20 @@ public:
 
 private:
   std::optional<Channel> channelOf(MmaOp mma, unsigned operand);
+  /// How the copy engine copies a block; false if it does not.
+  bool describe(Channel &channel, bool isTurned);
+  /// How the threads copy a tile; false if they do not.
+  bool choosePieces(Channel &channel, bool isTurned);
+  /// How many channels the copy engine fills.
+  int64_t numDescribed() const {
+    return llvm::count_if(
+        channels, [](const Channel &each) { return each.map != nullptr; });
+  }
+  /// What the copies of a channel depend on.
+  static OperandRange sourceOf(Channel &channel) {
+    return channel.map ? channel.block.getOffsets()
+                       : OperandRange(channel.load->getOperands());
+  }
   /// Adds the pure ops of the body that `values` are made of, operands first,
   /// and the carried values among them.
   bool addSlice(ValueRange values);
@@ -98,12 +122,23 @@ private:
   /// Has the loop carry more values; these are yielded as they are for now.
   /// Gives the first.
   unsigned carryMore(ValueRange inits);
-  /// The loop carries, from `first` on, the number of the slot that is read for
-  /// each size of a ring, then the carried values that many iterations ahead.
-  Value slotOf(const Channel &channel, unsigned first);
+  /// The number of the slot that is read, of a ring of this size. The loop
+  /// carries, from `first` on, that for each size, then the carried values as
+  /// many iterations ahead as copies are, then the parity of the phase that
+  /// ends when the copy engine has filled the slot.
+  Value slotOf(int64_t slots, unsigned first);
   /// Waits for the copies of this iteration, and starts those `distance` ahead,
   /// after the first product.
   void copyAhead(unsigned first, int64_t distance);
+  /// Starts the copy of a channel.
+  void startCopy(Channel &channel, IRMapping &mapping, Value active,
+                 const llvm::SmallDenseMap<int64_t, Value> &places);
+  /// Slots that have a barrier: as many as the largest ring has.
+  int64_t numBarriers() const {
+    return numDescribed() > 0 ? *llvm::max_element(sizes) : 0;
+  }
+  /// Makes the barriers, and plain memory of them behind the loop.
+  void makeBarriers();
   void replaceProduct(MmaOp mma, unsigned first);
   /// Whether there are more than `steps` steps from `from` to the loop's end.
   Value hasMore(Value from, int64_t steps);
@@ -115,6 +150,7 @@ private:
   const Writes &writes;
   std::vector<Channel> channels;
   SmallVector<MmaOp> products; ///< with a channel
+  Value barriers;              ///< of the slots that the copy engine fills
   llvm::SetVector<Operation *> slice;
   llvm::SetVector<unsigned> carried; ///< numbers of carried values
   llvm::SetVector<int64_t> sizes;    ///< of rings, in slots
@@ -136,9 +172,10 @@ std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
   bool isTurned = false;
   for (Operation *op = value.getDefiningOp();
        op && op->hasOneUse() && op->getBlock() == body &&
-       isa<ConvertLayoutOp, tile::TransposeOp>(op);
+       isa<ConvertLayoutOp, tile::TransposeOp, tile::BlockHintOp>(op);
        op = value.getDefiningOp()) {
     isTurned ^= isa<tile::TransposeOp>(op);
+    channel.block = dyn_cast<tile::BlockHintOp>(op);
     channel.onTheWay.push_back(op);
     value = op->getOperand(0);
   }
@@ -151,24 +188,57 @@ std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
   channel.mma = mma;
   channel.operand = operand;
   channel.lag = runsOn(mma);
-  auto type = cast<RankedTensorType>(load.getType());
-  const LinearLayout &layout = getLayout(type).getLayout();
-  channel.bytes = elementBytes(type.getElementType());
-  auto vector = load->getAttrOfType<IntegerAttr>(kVectorAttr);
-  int fastest = fastestDim(layout);
-  int64_t width = vector ? vector.getInt() : 1;
-  if (width * channel.bytes < 4 || width * channel.bytes > 16 ||
-      layout.numConsecutive(kRegister, layout::dimName(fastest)) < width ||
-      type.getDimSize(fastest) % width != 0)
+  channel.bytes = elementBytes(tile::getElementType(load.getType()));
+  if (!describe(channel, isTurned) && !choosePieces(channel, isTurned))
     return std::nullopt;
-  channel.swizzle =
-      factorBuffer(tile::getShape(mma->getOperand(operand).getType()),
-                   isTurned ? 1 - fastest : fastest, channel.bytes);
   channel.ofLoad = LayoutAttr::get(
       loop.getContext(),
       isTurned ? channel.swizzle.transposeOuts({1, 0}) : channel.swizzle);
   channel.slotElements = channel.swizzle.inSize(kOffset);
   return channel;
+}
+
+bool Loop::describe(Channel &channel, bool isTurned) {
+  // A box has at most 256 rows; the swizzle's pattern is of eight.
+  constexpr int64_t kMostRows = 256, kRows = 8;
+  if (!channel.block)
+    return false;
+  ArrayRef<int64_t> shape = tile::getShape(channel.load.getType());
+  if (shape.size() != 2 || shape[0] < kRows || shape[0] > kMostRows ||
+      !llvm::all_of(shape, llvm::isPowerOf2_64))
+    return false;
+  LinearLayout rows = factorBuffer(shape, /*fastest=*/1, channel.bytes);
+  std::optional<UnitSwizzle> swizzle = unitSwizzle(rows, channel.bytes);
+  if (!swizzle || swizzle->isColumn)
+    return false;
+  channel.swizzle = isTurned ? rows.transposeOuts({1, 0}) : rows;
+  if (!unitSwizzle(channel.swizzle, channel.bytes))
+    return false;
+  tile::TensorMapAttr map = channel.block.getMap();
+  int32_t box[] = {static_cast<int32_t>(shape[0]),
+                   static_cast<int32_t>(swizzle->bytes / channel.bytes)};
+  MLIRContext *context = loop.getContext();
+  channel.map = tile::TensorMapAttr::get(
+      context, map.getBase(), map.getElement(), map.getShape(),
+      map.getStrides(), DenseI32ArrayAttr::get(context, box),
+      static_cast<int32_t>(swizzle->bytes), map.getPadding());
+  return true;
+}
+
+bool Loop::choosePieces(Channel &channel, bool isTurned) {
+  auto type = cast<RankedTensorType>(channel.load.getType());
+  const LinearLayout &layout = getLayout(type).getLayout();
+  auto vector = channel.load->getAttrOfType<IntegerAttr>(kVectorAttr);
+  int fastest = fastestDim(layout);
+  int64_t width = vector ? vector.getInt() : 1;
+  if (width * channel.bytes < 4 || width * channel.bytes > 16 ||
+      layout.numConsecutive(kRegister, layout::dimName(fastest)) < width ||
+      type.getDimSize(fastest) % width != 0)
+    return false;
+  channel.swizzle = factorBuffer(
+      tile::getShape(channel.mma->getOperand(channel.operand).getType()),
+      isTurned ? 1 - fastest : fastest, channel.bytes);
+  return true;
 }
 
 bool Loop::addSlice(ValueRange values) {
@@ -202,8 +272,9 @@ bool Loop::carriedStayInside() {
     values.push_back(loop.getRegionIterArg(number));
   }
   auto isLoad = [&](Operation *op) {
-    return llvm::any_of(channels,
-                        [&](Channel &each) { return each.load == op; });
+    return llvm::any_of(channels, [&](Channel &each) {
+      return each.load == op || each.block == op;
+    });
   };
   while (!values.empty()) {
     Value value = values.pop_back_val();
@@ -242,13 +313,14 @@ bool Loop::analyse() {
   if (channels.empty())
     return false;
   for (Channel &channel : channels)
-    if (!addSlice(channel.load->getOperands()))
+    if (!addSlice(sourceOf(channel)))
       return false;
   return true;
 }
 
 int64_t Loop::otherBytes() {
-  int64_t bytes = 0;
+  // Buffers begin at multiples of 16 bytes.
+  int64_t bytes = numDescribed() > 0 ? 16 : 0;
   for (MmaOp mma : products)
     for (unsigned operand : {0U, 1U})
       if (mma.isInShared(operand) &&
@@ -268,7 +340,8 @@ int64_t Loop::chooseSlots(int64_t distance, std::optional<int64_t> limit,
     int64_t sum = others;
     for (Channel &channel : channels) {
       channel.slots = distance + 1 + (mayLag ? channel.lag : 0);
-      sum += channel.slots * channel.slotBytes();
+      sum += channel.slots *
+             (channel.slotBytes() + (channel.map ? kBarrierBytes : 0));
     }
     return sum;
   };
@@ -301,22 +374,75 @@ Loop::copy(IRMapping &mapping, Value active,
            const llvm::SmallDenseMap<int64_t, Value> &places) {
   for (Operation *op : slice)
     b().clone(*op, mapping);
-  for (Channel &channel : channels) {
-    Value place =
-        arith::MulIOp::create(b(), places.lookup(channel.slots),
-                              constant(channel.slotElements, b().getI32Type()));
+  for (Channel &channel : channels)
+    startCopy(channel, mapping, active, places);
+  if (numDescribed() != static_cast<int64_t>(channels.size()))
+    CopyCommitOp::create(b());
+  SmallVector<Value> next;
+  for (unsigned number : carried)
+    next.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
+  return next;
+}
+
+/// The argument of the kernel that is a tensor map: one of those that there
+/// are, or a new one.
+static Value argumentFor(func::FuncOp kernel, tile::TensorMapAttr map) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  SmallVector<Attribute> maps;
+  if (auto before = module->getAttrOfType<ArrayAttr>(tile::kTensorMapsAttr))
+    llvm::append_range(maps, before);
+  size_t others = kernel.getNumArguments() - maps.size();
+  size_t index = llvm::find(maps, map) - maps.begin();
+  if (index == maps.size()) {
+    maps.push_back(map);
+    module->setAttr(tile::kTensorMapsAttr,
+                    ArrayAttr::get(module.getContext(), maps));
+    [[maybe_unused]] LogicalResult inserted = kernel.insertArgument(
+        others + index, tile::TensorMapType::get(module.getContext()), {},
+        kernel.getLoc());
+  }
+  return kernel.getArgument(others + index);
+}
+
+void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
+                     const llvm::SmallDenseMap<int64_t, Value> &places) {
+  Value place =
+      arith::MulIOp::create(b(), places.lookup(channel.slots),
+                            constant(channel.slotElements, b().getI32Type()));
+  if (!channel.map) {
     Value mask = channel.load.getMask();
     auto copy =
         LocalCopyOp::create(b(), mapping.lookupOrDefault(channel.load.getPtr()),
                             mask ? mapping.lookupOrDefault(mask) : Value(),
                             active, channel.ring, place, channel.ofLoad);
     copy->setAttr(kVectorAttr, channel.load->getAttr(kVectorAttr));
+    return;
   }
-  CopyCommitOp::create(b());
-  SmallVector<Value> next;
-  for (unsigned number : carried)
-    next.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
-  return next;
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  SmallVector<Value> coordinates;
+  for (Value offset : channel.block.getOffsets())
+    coordinates.push_back(mapping.lookupOrDefault(offset));
+  Value base = kernel.getArgument(static_cast<unsigned>(channel.map.getBase()));
+  LocalTensorCopyOp::create(
+      b(), argumentFor(kernel, channel.map), base, coordinates, active,
+      channel.ring, place, barriers, places.lookup(numBarriers()),
+      b().getDenseI64ArrayAttr(tile::getShape(channel.load.getType())),
+      channel.ofLoad);
+}
+
+void Loop::makeBarriers() {
+  barriers =
+      AllocOp::create(b(), BufferType::get(b().getContext()),
+                      b().getI64IntegerAttr(kBarrierBytes * numBarriers()),
+                      IntegerAttr(), b().getI64IntegerAttr(16), IntegerAttr());
+  MbarrierInitOp::create(
+      b(), barriers,
+      b().getI32IntegerAttr(static_cast<int32_t>(numDescribed())));
+  // Shows them to all threads, and the engine that the ring's memory is free.
+  BarrierOp::create(b(), /*units=*/true);
+  OpBuilder::InsertionGuard guard(b());
+  b().setInsertionPointAfter(loop);
+  MbarrierEndOp::create(b(), barriers);
 }
 
 SmallVector<Value> Loop::copyFirst(int64_t distance) {
@@ -359,8 +485,8 @@ unsigned Loop::carryMore(ValueRange inits) {
   return first;
 }
 
-Value Loop::slotOf(const Channel &channel, unsigned first) {
-  const auto *size = llvm::find(sizes, channel.slots);
+Value Loop::slotOf(int64_t slots, unsigned first) {
+  const auto *size = llvm::find(sizes, slots);
   return loop.getRegionIterArg(
       first + static_cast<unsigned>(std::distance(sizes.begin(), size)));
 }
@@ -369,8 +495,13 @@ void Loop::copyAhead(unsigned first, int64_t distance) {
   Type i32 = b().getI32Type();
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b().setInsertionPointToStart(body);
-  CopyWaitOp::create(b(),
-                     b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
+  if (numDescribed() != static_cast<int64_t>(channels.size()))
+    CopyWaitOp::create(
+        b(), b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
+  Value slot = barriers ? slotOf(numBarriers(), first) : Value();
+  if (barriers)
+    MbarrierWaitOp::create(b(), barriers, slot,
+                           loop.getRegionIterArgs().back());
   BarrierOp::create(b(), /*units=*/true);
   b().setInsertionPointAfter(products.front());
   Value active = hasMore(loop.getInductionVar(), distance);
@@ -385,9 +516,9 @@ void Loop::copyAhead(unsigned first, int64_t distance) {
   llvm::SmallDenseMap<int64_t, Value> places;
   for (auto [index, slots] : llvm::enumerate(sizes)) {
     auto number = static_cast<unsigned>(first + index);
-    Value slot = loop.getRegionIterArg(number);
-    places[slots] = stepOn(slot, distance, slots);
-    yield->setOperand(number, stepOn(slot, 1, slots));
+    Value read = loop.getRegionIterArg(number);
+    places[slots] = stepOn(read, distance, slots);
+    yield->setOperand(number, stepOn(read, 1, slots));
   }
   IRMapping mapping;
   Type type = loop.getInductionVar().getType();
@@ -402,6 +533,17 @@ void Loop::copyAhead(unsigned first, int64_t distance) {
                 loop.getRegionIterArg(first + index));
   for (auto [index, value] : llvm::enumerate(copy(mapping, active, places)))
     yield->setOperand(first + index, value);
+  if (!barriers)
+    return;
+  // Each turn around the ring of barriers is a phase.
+  Value parity = loop.getRegionIterArgs().back();
+  Value isLast = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
+                                       constant(numBarriers() - 1, i32));
+  yield->setOperand(yield->getNumOperands() - 1,
+                    arith::SelectOp::create(
+                        b(), isLast,
+                        arith::XOrIOp::create(b(), parity, constant(1, i32)),
+                        parity));
 }
 
 void Loop::replaceProduct(MmaOp mma, unsigned first) {
@@ -418,8 +560,9 @@ void Loop::replaceProduct(MmaOp mma, unsigned first) {
     if (channel != channels.end()) {
       factors[operand] = {channel->ring,
                           LayoutAttr::get(loop.getContext(), channel->swizzle)};
-      offsets[operand] = arith::MulIOp::create(
-          b(), slotOf(*channel, first), constant(channel->slotElements, i32));
+      offsets[operand] =
+          arith::MulIOp::create(b(), slotOf(channel->slots, first),
+                                constant(channel->slotElements, i32));
       continue;
     }
     if (!mma.isInShared(operand))
@@ -438,10 +581,14 @@ void Loop::rewrite(int64_t distance) {
                                channel.slots, channel.lag);
     sizes.insert(channel.slots);
   }
+  if (numDescribed() > 0)
+    makeBarriers();
   bool isDead = carriedStayInside();
   SmallVector<Value> state = copyFirst(distance);
   SmallVector<Value> inits(sizes.size(), constant(0, b().getI32Type()));
   llvm::append_range(inits, state);
+  if (barriers)
+    inits.push_back(constant(0, b().getI32Type()));
   unsigned first = carryMore(inits);
   copyAhead(first, distance);
   // What nothing reads any more is gone once it does not change.
@@ -484,6 +631,10 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
         if (int64_t distance = loop.chooseSlots(wanted - 1, limit, block))
           loop.rewrite(distance);
       }
+      kernel.walk([](tile::BlockHintOp hint) {
+        hint.replaceAllUsesWith(hint.getSource());
+        hint.erase();
+      });
     }
   }
 };

@@ -167,6 +167,18 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
         return {sharedAccess(copy, copy.getBuffer(), true),
                 globalAccess(copy, copy.getPtr(), false)};
       })
+      .Case([](LocalTensorCopyOp copy) -> SmallVector<Access> {
+        // What it does to its barrier is the barrier's own matter.
+        return {sharedAccess(copy, copy.getBuffer(), true),
+                sharedAccess(copy, copy.getBarriers(), false),
+                globalAccess(copy, copy.getBase(), false)};
+      })
+      .Case<MbarrierInitOp, MbarrierEndOp>([](auto op) -> SmallVector<Access> {
+        return {sharedAccess(op, op.getBarriers(), true)};
+      })
+      .Case([](MbarrierWaitOp wait) -> SmallVector<Access> {
+        return {sharedAccess(wait, wait.getBarriers(), false)};
+      })
       .Case([](LocalDotOp dot) -> SmallVector<Access> {
         return {sharedAccess(dot, dot.getLhs(), false),
                 sharedAccess(dot, dot.getRhs(), false)};

@@ -94,7 +94,7 @@ void Grouping::addFactors(Node &node) {
     Operation *op = mma->getOperand(factor).getDefiningOp();
     SmallVector<Operation *> way;
     while (op && op->getBlock() == loop.getBody() && op->hasOneUse() &&
-           isa<ConvertLayoutOp, tile::TransposeOp>(op)) {
+           isa<ConvertLayoutOp, tile::TransposeOp, tile::BlockHintOp>(op)) {
       way.push_back(op);
       op = op->getOperand(0).getDefiningOp();
     }
@@ -148,7 +148,7 @@ double Grouping::cyclesOf(Operation *op) {
            resources.multiplyAdds;
   }
   if (isa<tile::LoadOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
-          tile::TransposeOp, ConvertLayoutOp>(op))
+          tile::TransposeOp, tile::BlockHintOp, ConvertLayoutOp>(op))
     return 0; // Copied ahead, or names for what is there.
   double elements = 0;
   for (Type type :
@@ -413,7 +413,8 @@ int64_t Search::resultBytes() {
       auto mma = dyn_cast<MmaOp>(op);
       bool isInPlace = mma ? !matchPattern(mma.getAcc(), m_Constant())
                            : llvm::all_of(op->getResults(), isAccumulator);
-      if (isInPlace || isa<tile::LoadOp, tile::TransposeOp>(op))
+      if (isInPlace ||
+          isa<tile::LoadOp, tile::TransposeOp, tile::BlockHintOp>(op))
         continue;
       for (Value result : op->getResults())
         largest = std::max(largest, bytesInThread(result.getType()));

@@ -14,10 +14,9 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::tile;
 
-/// What the engine needs of addresses and distances, and of a box (CUDA Driver
-/// API, cuTensorMapEncodeTiled).
+/// What the engine needs of addresses and distances (CUDA Driver API,
+/// cuTensorMapEncodeTiled).
 static constexpr int64_t kAlignment = 16;
-static constexpr int64_t kMostInBox = 256;
 static constexpr size_t kMostDimensions = 5;
 
 namespace {
@@ -93,20 +92,16 @@ static ArgProductAttr productOf(Value length, int64_t divisor) {
   return product.get(length.getContext(), bytes);
 }
 
-TensorMapAttr tile::tensorMapOf(MakeDescriptorOp descriptor,
-                                ArrayRef<int32_t> box, int32_t swizzleBytes) {
+TensorMapAttr tile::tensorMapOf(MakeDescriptorOp descriptor) {
   MLIRContext *context = descriptor.getContext();
   DescriptorType type = descriptor.getType();
   Type element = type.getElementType();
   std::optional<unsigned> base = argumentOf(descriptor.getBase());
   size_t rank = type.getShape().size();
-  // Of floats of 8 bits, the engine knows no NaN.
-  bool isElement =
-      element.isIntOrFloat() && (type.getPadding() == Padding::Zero ||
-                                 element.getIntOrFloatBitWidth() > 8);
-  if (!base || !isElement || rank > kMostDimensions ||
+  // The engine's NaN is one that matrix units take for zero.
+  if (!base || !element.isIntOrFloat() || rank > kMostDimensions ||
+      type.getPadding() != Padding::Zero ||
       divisorOf(cast<BlockArgument>(descriptor.getBase())) < kAlignment ||
-      llvm::any_of(box, [](int32_t n) { return n > kMostInBox; }) ||
       !matchPattern(descriptor.getStrides().back(), m_One()))
     return {};
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
@@ -118,8 +113,9 @@ TensorMapAttr tile::tensorMapOf(MakeDescriptorOp descriptor,
   if (llvm::is_contained(shape, Attribute()) ||
       llvm::is_contained(strides, Attribute()))
     return {};
-  return TensorMapAttr::get(
-      context, static_cast<int32_t>(*base), element,
-      ArrayAttr::get(context, shape), ArrayAttr::get(context, strides),
-      DenseI32ArrayAttr::get(context, box), swizzleBytes, type.getPadding());
+  return TensorMapAttr::get(context, static_cast<int32_t>(*base), element,
+                            ArrayAttr::get(context, shape),
+                            ArrayAttr::get(context, strides),
+                            DenseI32ArrayAttr::get(context, {}),
+                            /*swizzle_bytes=*/0, type.getPadding());
 }

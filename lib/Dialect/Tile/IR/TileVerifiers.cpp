@@ -263,14 +263,10 @@ LogicalResult DescriptorStoreOp::verify() {
 }
 
 LogicalResult BlockHintOp::verify() {
-  RankedTensorType block = getDescriptor().getType().getBlockType();
-  if (static_cast<int64_t>(getOffsets().size()) !=
-      block.getRank()) // block_hint_c1
-    return emitOpError() << "needs " << block.getRank() << " offsets, got "
+  int64_t rank = cast<RankedTensorType>(getType()).getRank();
+  if (static_cast<int64_t>(getOffsets().size()) != rank) // block_hint_c1
+    return emitOpError() << "needs " << rank << " offsets, got "
                          << getOffsets().size();
-  if (!isSame(getSource().getType(), block)) // block_hint_c2
-    return emitOpError() << "is a block of type " << block << ", got "
-                         << getSource().getType();
   return success();
 }
 

@@ -8,6 +8,9 @@
 //   start   = base + offsets * strides
 //   load start + i * strides mask 0 <= offsets + i < shape
 //
+// What a chip's copy engine may take has a hint beside that: whether it does is
+// decided when it is known where shared memory goes.
+//
 // Contract: Passes.td. Every case: test/Dialect/Tile/expand-descriptors.mlir.
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +18,7 @@
 #include "terrazzo/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
@@ -123,12 +127,43 @@ private:
   SmallVector<Value> starts;
 };
 
+/// Whether a block goes to a product alone, whichever way around, in a loop: as
+/// such it may be copied ahead.
+bool isFactorInLoop(tile::DescriptorLoadOp op) {
+  if (op.getType().getRank() != 2 || !op->getParentOfType<scf::ForOp>())
+    return false;
+  Value value = op;
+  while (value.hasOneUse()) {
+    Operation *user = *value.getUsers().begin();
+    if (auto dot = dyn_cast<tile::DotOp>(user))
+      return value != dot.getAcc();
+    if (!isa<tile::TransposeOp>(user))
+      return false;
+    value = user->getResult(0);
+  }
+  return false;
+}
+
+/// What a chip's copy engine has to know of the tensor that a block is of; null
+/// if it cannot have the block.
+tile::TensorMapAttr mapOf(tile::DescriptorLoadOp op) {
+  auto target = tile::TargetAttr::of(op);
+  auto isNarrow = [](Value offset) { return offset.getType().isInteger(32); };
+  if (!target || !target.has(tile::Units::TensorCopy) || !isFactorInLoop(op) ||
+      !llvm::all_of(op.getOffsets(), isNarrow))
+    return {};
+  return tile::tensorMapOf(
+      op.getDescriptor().getDefiningOp<tile::MakeDescriptorOp>());
+}
+
 void expand(tile::DescriptorLoadOp op) {
   BlockPlaces places(op, op.getDescriptor(), op.getOffsets());
-  auto load =
+  Value block =
       tile::LoadOp::create(places.b, places.pointers(), places.mask(),
                            places.other(), op.getCache(), op.getEvict(), false);
-  op.replaceAllUsesWith(load.getResult());
+  if (tile::TensorMapAttr map = mapOf(op))
+    block = tile::BlockHintOp::create(places.b, block, op.getOffsets(), map);
+  op.replaceAllUsesWith(block);
   op.erase();
 }
 

@@ -71,11 +71,10 @@ llvm::ArrayRef<int64_t> getShape(mlir::Type type);
 /// `type` without dimension `axis`; the element type when nothing is left.
 mlir::Type dropAxis(mlir::RankedTensorType type, int64_t axis);
 
-/// What a launch tells the copy engine of a descriptor whose blocks it copies in
-/// boxes; null if the descriptor does not follow from the kernel's arguments by
-/// products, or if it is not known that they are aligned as the engine needs.
-TensorMapAttr tensorMapOf(MakeDescriptorOp descriptor,
-                          llvm::ArrayRef<int32_t> box, int32_t swizzleBytes);
+/// What a launch tells the copy engine of a descriptor, but for the box; null
+/// if the descriptor does not follow from the kernel's arguments by products,
+/// or if it is not known that they are aligned as the engine needs.
+TensorMapAttr tensorMapOf(MakeDescriptorOp descriptor);
 
 /// Whether the region of a tile.reduce or tile.scan gives the same for (a, b)
 /// and (b, a): each value that it yields is one commutative op on the two

@@ -406,17 +406,16 @@ def Tile_DescriptorStoreOp : Tile_Op<"descriptor_store"> {
 }
 
 def Tile_BlockHintOp : Tile_Op<"block_hint", [Pure, AllTypesMatch<["source", "result"]>]> {
-  let summary = "The operand, which is the block of a described tensor at an offset";
+  let summary = "The operand, which is the block of a tensor at an offset";
   let description = [{
-    So that a block that was expanded to pointers can be copied by an engine that takes descriptors.
+    So that a block that was expanded to pointers can be copied by an engine that takes tensor maps. That of the tensor has no box yet.
 
     Constraints:
-    * (C1) there is one offset for each dimension of the block;
-    * (C2) the operand has the shape and elements of the block.
+    * (C1) there is one offset for each dimension of the block.
   }];
-  let arguments = (ins Tile_Tile:$source, Tile_DescriptorType:$descriptor, Variadic<I32>:$offsets);
+  let arguments = (ins Tile_Tile:$source, Variadic<I32>:$offsets, Tile_TensorMapAttr:$map);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$source `of` $descriptor `[` $offsets `]` attr-dict `:` type($source) `of` qualified(type($descriptor))";
+  let assemblyFormat = "$source `[` $offsets `]` $map attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
 

@@ -13,7 +13,8 @@ def TileExpandDescriptors : Pass<"tz-tile-expand-descriptors", "::mlir::ModuleOp
   let summary = "Turns blocks of described tensors into pointers and masks";
   let description = [{
     Expects: any tile module. Ensures: no descriptor is left. A block is a scalar pointer to its first element, a tile of
-    small steps from there, and a mask of what lies in the tensor, in i64.
+    small steps from there, and a mask of what lies in the tensor, in i64. Where the chip has a copy engine, the factors of
+    products in loops whose descriptors follow from the kernel's arguments get a `tile.block_hint`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::tile::TileDialect"];
 }
