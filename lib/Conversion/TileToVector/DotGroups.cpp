@@ -114,6 +114,12 @@ void Lowering::clearFrom(const Buffer &buffer, ArrayRef<int64_t> shape,
             });
 }
 
+Value Lowering::flipped(Value bytes, bool flip) {
+  return flip ? Value(arith::XOrIOp::create(b, bytes,
+                                            constant(-128, bytes.getType())))
+              : bytes;
+}
+
 /// Evaluates a tile into a buffer of `padded` extents, which are uninitialised
 /// behind the tile; the innermost dimension is `inner`.
 Buffer Lowering::packNarrow(Value tile, ArrayRef<int64_t> padded, int64_t inner,
@@ -122,11 +128,8 @@ Buffer Lowering::packNarrow(Value tile, ArrayRef<int64_t> padded, int64_t inner,
   emitNest(
       tile::getShape(tile.getType()), tile,
       [&](const Coords &at) {
-        Value value = evalVector(tile, at);
-        if (flip)
-          value =
-              arith::XOrIOp::create(b, value, constant(-128, value.getType()));
-        storeBuffer(buffer, at, {value, 0, lanes > 1});
+        storeBuffer(buffer, at,
+                    {flipped(evalVector(tile, at), flip), 0, lanes > 1});
       },
       inner);
   return buffer;
@@ -162,7 +165,9 @@ Buffer Lowering::packRows(Value tile, int64_t rows, int64_t depth, bool flip) {
   inGroups[last] = depth / group;
   turn(inGroups);
   Buffer across = allocate(b.getI32Type(), inGroups, last, false);
-  interleaveInto(narrow, across, columns);
+  interleaveInto(across, narrow.element, columns, {}, [&](const Coords &at) {
+    return asVector(loadBuffer(narrow, at));
+  });
   clearFrom(across, inGroups, last - 1, llvm::divideCeil(shape[last], group));
   turn(inGroups), turn(across.strides);
   padded[last] = depth / group;
@@ -178,28 +183,34 @@ Buffer Lowering::packColumns(Value tile, int64_t columns, int64_t depth,
   Type element = elementOf(tile);
   int64_t group = groupOf(element);
   int64_t last = shape.size() - 1, along = last - 1;
-  SmallVector<int64_t> whole(shape); // without what a last group lacks
-  whole[along] = llvm::alignTo(shape[along], group);
-  Buffer narrow;
-  if (auto it = buffers.find(tile); it != buffers.end() && !flip) {
-    narrow = it->second;
-    whole[along] = shape[along];
-  } else {
-    prepare(tile, {-1});
-    int64_t natural = pickVectorDim(shape, tile, last);
-    narrow = packNarrow(tile, whole, natural == along ? along : last, flip);
-    clearFrom(narrow, whole, along, shape[along]);
-  }
   SmallVector<int64_t> padded(shape);
   padded[along] = depth / group, padded[last] = columns;
+  std::optional<Buffer> narrow;
+  if (auto it = buffers.find(tile); it != buffers.end() && !flip)
+    narrow = it->second;
+  else
+    prepare(tile, {-1});
+  SmallVector<int64_t> whole(shape); // without what a last group lacks
+  if (!narrow && pickVectorDim(shape, tile, last) == along) {
+    whole[along] = llvm::alignTo(shape[along], group);
+    narrow = packNarrow(tile, whole, along, flip);
+    clearFrom(*narrow, whole, along, shape[along]);
+  }
   Buffer packed = allocate(b.getI32Type(), padded, last, false);
-  if (hasGroups(narrow, along, whole[along])) {
+  if (narrow && hasGroups(*narrow, along, whole[along])) {
     // The groups are there already, in columns.
     SmallVector<int64_t> inGroups(whole);
     inGroups[along] /= group;
-    transposeInto(asGroups(narrow, along, b), packed, inGroups);
+    transposeInto(asGroups(*narrow, along, b), packed, inGroups);
+  } else if (narrow) {
+    interleaveInto(packed, element, shape, {}, [&](const Coords &at) {
+      return asVector(loadBuffer(*narrow, at));
+    });
   } else {
-    interleaveInto(narrow, packed, whole);
+    noteReads(tile);
+    interleaveInto(packed, element, shape, tile, [&](const Coords &at) {
+      return flipped(evalVector(tile, at), flip);
+    });
   }
   clearFrom(packed, padded, along, llvm::divideCeil(shape[along], group));
   return packed;
@@ -230,32 +241,24 @@ static Value sideBySide(ImplicitLocOpBuilder &b, SmallVector<Value> parts,
   return parts.front();
 }
 
-/// Rows of `source` that make a group are interleaved. `shape` is that of
-/// `source`; rows that it lacks are zero.
-void Lowering::interleaveInto(const Buffer &source, const Buffer &groups,
-                              ArrayRef<int64_t> shape) {
-  int64_t group = groupOf(source.element);
+/// Rows of a tile of `shape` that make a group are interleaved, vectors that
+/// `read` gives; `roots` are what that evaluates. Rows that are missing are
+/// zero.
+void Lowering::interleaveInto(const Buffer &groups, Type element,
+                              ArrayRef<int64_t> shape, ValueRange roots,
+                              function_ref<Value(const Coords &)> read) {
+  int64_t group = groupOf(element), saved = lanes;
   int64_t last = shape.size() - 1, along = last - 1;
   // The destination by its narrow elements, [.., K / group, N * group].
   Buffer narrow(groups);
-  narrow.element = source.element;
+  narrow.element = element;
   for (int64_t &stride : narrow.strides)
     stride *= group;
   narrow.strides[last] = 1;
-  auto store = [&](const Coords &at, Value row, int64_t rows) {
-    SmallVector<Value> parts;
+  auto store = [&](Coords to, SmallVector<Value> parts) {
     int64_t width = lanes;
-    for (int64_t i = 0; i < group; ++i) {
-      if (i >= rows) {
-        parts.push_back(zero(parts.front().getType()));
-        continue;
-      }
-      Coords from(at);
-      from[along] = {addIndex(row, index(i)), 0};
-      parts.push_back(asVector(loadBuffer(source, from)));
-    }
-    Coords to(at);
-    to[last].base = mulIndex(at[last].base, group);
+    parts.resize(group, zero(parts.front().getType()));
+    to[last].base = mulIndex(to[last].base, group);
     if (width == 1) {
       for (auto [i, value] : llvm::enumerate(parts)) {
         Coords one(to);
@@ -264,27 +267,44 @@ void Lowering::interleaveInto(const Buffer &source, const Buffer &groups,
       }
       return;
     }
-    Value joined = sideBySide(b, parts, width);
     lanes = width * group;
-    to[last].step = 1;
-    storeBuffer(narrow, to, {joined, 0, true});
+    storeBuffer(narrow, to, {sideBySide(b, parts, width), 0, true});
     lanes = width;
   };
-  SmallVector<int64_t> walk(shape);
+  // `first` is the first row of the group at these coordinates.
+  auto interleave = [&](const Coords &at, Value first, int64_t count) {
+    SmallVector<Coords> rows(count, at);
+    for (int64_t i = 0; i < count; ++i)
+      rows[i][along] = {addIndex(first, index(i)), 0};
+    stripLoop(shape[last], last, chip.vectorBytes / 4, rows, roots,
+              [&](const Coords &strip) {
+                SmallVector<Value> parts;
+                for (const Coords &row : rows) {
+                  Coords from(row);
+                  from[last] = strip[last];
+                  parts.push_back(read(from));
+                }
+                Coords to(at);
+                to[last] = strip[last];
+                store(to, parts);
+              });
+  };
+  SmallVector<int64_t> walk(shape), outer = llvm::to_vector(llvm::seq(last));
   walk[along] = shape[along] / group;
-  int64_t most = chip.vectorBytes / 4;
-  forStrips(walk, last, most, [&](const Coords &at) {
-    store(at, mulIndex(at[along].base, group), group);
-  });
+  Coords at = identity(walk);
+  if (walk[along] > 0)
+    loopOver(walk, outer, at, [&](const Coords &at) {
+      interleave(at, mulIndex(at[along].base, group), group);
+    });
   int64_t full = walk[along] * group;
-  if (full == shape[along])
-    return;
-  walk[along] = 1;
-  forStrips(walk, last, most, [&](const Coords &at) {
-    Coords tail(at);
-    tail[along] = {index(full / group), 0};
-    store(tail, index(full), shape[along] - full);
-  });
+  if (full < shape[along]) {
+    walk[along] = 1;
+    loopOver(walk, outer, at, [&](Coords at) {
+      at[along] = {index(full / group), 0};
+      interleave(at, index(full), shape[along] - full);
+    });
+  }
+  lanes = saved;
 }
 
 /// 128 times the sums of the operand that was not moved.

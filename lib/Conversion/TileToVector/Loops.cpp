@@ -37,22 +37,25 @@ Value Lowering::forLoop(
   return loop.getInductionVar();
 }
 
-SmallVector<Value> Lowering::byRow(ValueRange roots, Coords row, int64_t dim,
-                                   int64_t extent, int64_t maxLanes,
-                                   TypeRange types,
+SmallVector<Value> Lowering::byRow(ValueRange roots, ArrayRef<Coords> rows,
+                                   int64_t dim, int64_t extent,
+                                   int64_t maxLanes, TypeRange types,
                                    function_ref<SmallVector<Value>()> emit) {
   // A short row is over before the decision has paid.
   if (extent < 4 * maxLanes)
     return emit();
-  SmallVector<RowMask> masks;
-  row[dim] = {index(0), 1};
-  collectRowMasks(roots, row, dim, masks);
+  SmallVector<RowFact> facts;
+  for (const Coords &row : rows) {
+    Coords at(row);
+    at[dim] = {index(0), 1};
+    collectRowFacts(roots, at, dim, facts);
+  }
   Value all;
   int64_t saved = lanes;
   lanes = extent;
   withFreshCache([&] {
-    llvm::erase_if(masks, [&](const RowMask &mask) {
-      Value isTrue = allTrue(mask.mask, mask.at);
+    llvm::erase_if(facts, [&](RowFact &fact) {
+      Value isTrue = holds(fact);
       if (isTrue)
         all = all ? arith::AndIOp::create(b, all, isTrue) : isTrue;
       return !isTrue;
@@ -67,10 +70,10 @@ SmallVector<Value> Lowering::byRow(ValueRange roots, Coords row, int64_t dim,
     Region &region =
         isInside ? version.getThenRegion() : version.getElseRegion();
     b.setInsertionPointToStart(&region.front());
-    ArrayRef<RowMask> outer =
-        std::exchange(trueMasks, isInside ? masks : ArrayRef<RowMask>());
+    ArrayRef<RowFact> outer =
+        std::exchange(rowFacts, isInside ? facts : ArrayRef<RowFact>());
     SmallVector<Value> results = emit();
-    trueMasks = outer;
+    rowFacts = outer;
     if (!types.empty())
       scf::YieldOp::create(b, results);
   }
@@ -78,27 +81,36 @@ SmallVector<Value> Lowering::byRow(ValueRange roots, Coords row, int64_t dim,
       llvm::map_range(version.getResults(), [](Value v) { return v; }));
 }
 
-void Lowering::knowMasks(Value base) {
-  for (const RowMask &mask : trueMasks) {
-    Coords at(mask.at);
-    if (mask.dim >= 0)
-      at[mask.dim] = {base, lanes == 1 ? 0 : 1};
-    cache[mask.mask].push_back({at, {constant(1, b.getI1Type()), 0, false}});
+void Lowering::knowRow(Value base) {
+  for (const RowFact &fact : rowFacts) {
+    Coords at(fact.at);
+    int64_t step = lanes == 1 ? 0 : 1;
+    if (fact.dim >= 0)
+      at[fact.dim] = {base, step};
+    Val known{{}, step, false};
+    if (fact.start)
+      known.v =
+          addIndex(fact.start,
+                   b.createOrFold<arith::TruncIOp>(fact.start.getType(), base));
+    else
+      known = {constant(1, b.getI1Type()), 0, false};
+    cache[fact.tile].push_back({at, known});
   }
 }
 
 void Lowering::stripLoop(int64_t extent, int64_t dim, int64_t maxLanes,
-                         const Coords &at, ValueRange roots, StripBody body) {
+                         ArrayRef<Coords> rows, ValueRange roots,
+                         StripBody body) {
   auto strip = [&](Value base, int64_t width) {
     lanes = width;
     withFreshCache([&] {
-      knowMasks(base);
-      Coords here(at);
+      knowRow(base);
+      Coords here(rows.front());
       here[dim] = {base, width == 1 ? 0 : 1};
       body(here);
     });
   };
-  byRow(roots, at, dim, extent, maxLanes, {}, [&] {
+  byRow(roots, rows, dim, extent, maxLanes, {}, [&] {
     int64_t start = 0;
     for (int64_t width = maxLanes; width >= 1; width /= 2) {
       int64_t count = (extent - start) / width;

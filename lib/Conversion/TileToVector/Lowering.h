@@ -217,13 +217,21 @@ private:
   bool isIndex(mlir::Value tile, bool exact = false);
   /// A mask that can be decided for a whole row along `dim`.
   bool isRowMask(mlir::Value mask, int64_t dim);
-  struct RowMask {
-    mlir::Value mask;
+  /// A remainder that is consecutive along `dim` where it does not start again.
+  bool isRowRemainder(mlir::Value tile, int64_t dim);
+  /// What can be decided for a whole row: that a mask is true all along it, or
+  /// that a remainder does not start again.
+  struct RowFact {
+    mlir::Value tile;
     Coords at;
-    int64_t dim; ///< the dimension that moves, or -1
+    int64_t dim;       ///< the dimension that moves, or -1
+    mlir::Value start; ///< of a remainder, its value where the row starts
   };
-  void collectRowMasks(mlir::ValueRange roots, const Coords &row, int64_t dim,
-                       llvm::SmallVectorImpl<RowMask> &masks);
+  void collectRowFacts(mlir::ValueRange roots, const Coords &row, int64_t dim,
+                       llvm::SmallVectorImpl<RowFact> &facts);
+  /// An i1: whether a fact holds for `lanes` elements; null if that is not
+  /// known cheaply.
+  mlir::Value holds(RowFact &fact);
   int64_t pickVectorDim(llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
                         int64_t preferred = -1);
   void scoreDims(mlir::Value tile, llvm::ArrayRef<int64_t> dims,
@@ -292,17 +300,19 @@ private:
                  int64_t maxLanes, StripBody body, mlir::ValueRange roots = {});
   void loopOver(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims,
                 Coords &at, StripBody body);
+  /// The strips of a row. Of several rows that `body` reads, it gets the first.
   void stripLoop(int64_t extent, int64_t dim, int64_t maxLanes,
-                 const Coords &at, mlir::ValueRange roots, StripBody body);
-  /// Emits the loop over a row twice if it has masks that can be decided for
-  /// all of it: once for the rows where they are true, once for the others.
+                 llvm::ArrayRef<Coords> rows, mlir::ValueRange roots,
+                 StripBody body);
+  /// Emits the loop over a row, or several that are read together, twice if
+  /// there are facts that can be decided for all of it: once for where they
+  /// hold, once for where they do not.
   llvm::SmallVector<mlir::Value>
-  byRow(mlir::ValueRange roots, Coords row, int64_t dim, int64_t extent,
-        int64_t maxLanes, mlir::TypeRange types,
+  byRow(mlir::ValueRange roots, llvm::ArrayRef<Coords> rows, int64_t dim,
+        int64_t extent, int64_t maxLanes, mlir::TypeRange types,
         llvm::function_ref<llvm::SmallVector<mlir::Value>()> emit);
-  /// Tells a fresh cache the masks that are true at the strip that starts at
-  /// `base`.
-  void knowMasks(mlir::Value base);
+  /// Tells a fresh cache what is known of the strip that starts at `base`.
+  void knowRow(mlir::Value base);
   mlir::Value
   forLoop(int64_t from, int64_t to, int64_t step, mlir::ValueRange inits,
           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
@@ -416,8 +426,11 @@ private:
                      bool flip);
   Buffer packNarrow(mlir::Value tile, llvm::ArrayRef<int64_t> padded,
                     int64_t inner, bool flip);
-  void interleaveInto(const Buffer &source, const Buffer &groups,
-                      llvm::ArrayRef<int64_t> shape);
+  /// Bytes moved by 128 if `flip`.
+  mlir::Value flipped(mlir::Value bytes, bool flip);
+  void interleaveInto(const Buffer &groups, mlir::Type element,
+                      llvm::ArrayRef<int64_t> shape, mlir::ValueRange roots,
+                      llvm::function_ref<mlir::Value(const Coords &)> read);
   void clearFrom(const Buffer &buffer, llvm::ArrayRef<int64_t> shape,
                  int64_t dim, int64_t start);
   Buffer excessOf(const Product &product, llvm::ArrayRef<int64_t> batch);
@@ -515,8 +528,8 @@ private:
   using Cache =
       llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<Coords, Val>, 1>>;
   Cache cache;
-  /// The masks that are true all along the current row.
-  llvm::ArrayRef<RowMask> trueMasks;
+  /// What holds all along the current row.
+  llvm::ArrayRef<RowFact> rowFacts;
   /// Constants at the start of the function: coordinates are compared.
   llvm::DenseMap<int64_t, mlir::Value> indexConstants;
   /// While set, evaluation may assume what it adds here (conditions, all i1).

@@ -166,7 +166,7 @@ SmallVector<Value> Lowering::reduceRow(tile::ReduceOp op, const Nest &nest,
     at[axis] = {base, lanes == 1 ? 0 : 1};
     SmallVector<Value> values;
     withFreshCache([&] {
-      knowMasks(base);
+      knowRow(base);
       leave(nest, at);
       values = evalAll(op.getOperands(), at);
     });

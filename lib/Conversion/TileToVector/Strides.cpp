@@ -118,7 +118,7 @@ bool Lowering::isIndex(Value tile, bool exact) {
 }
 
 //===----------------------------------------------------------------------===//
-// Masks of whole rows
+// What is known of whole rows
 //===----------------------------------------------------------------------===//
 
 bool Lowering::isRowMask(Value mask, int64_t dim) {
@@ -143,8 +143,28 @@ bool Lowering::isRowMask(Value mask, int64_t dim) {
   });
 }
 
-void Lowering::collectRowMasks(ValueRange roots, const Coords &row, int64_t dim,
-                               SmallVectorImpl<RowMask> &masks) {
+bool Lowering::isRowRemainder(Value tile, int64_t dim) {
+  auto rem = tile.getDefiningOp<arith::RemSIOp>();
+  return rem && dim >= 0 &&
+         strideAlong(rem.getLhs(), dim, /*exact=*/true) == 1 &&
+         strideAlong(rem.getRhs(), dim, /*exact=*/true) == 0;
+}
+
+Value Lowering::holds(RowFact &fact) {
+  if (tile::getElementType(fact.tile.getType()).isInteger(1))
+    return allTrue(fact.tile, fact.at);
+  SmallVector<Value> conditions;
+  SmallVector<Value> *saved = std::exchange(assumptions, &conditions);
+  Val value = eval(fact.tile, fact.at);
+  assumptions = saved;
+  if (value.isVector || value.step != 1 || conditions.size() != 1)
+    return {};
+  fact.start = value.v;
+  return conditions.front();
+}
+
+void Lowering::collectRowFacts(ValueRange roots, const Coords &row, int64_t dim,
+                               SmallVectorImpl<RowFact> &facts) {
   struct Read {
     Value tile;
     Coords at;
@@ -158,11 +178,12 @@ void Lowering::collectRowMasks(ValueRange roots, const Coords &row, int64_t dim,
     auto [tile, at, dim] = work.pop_back_val();
     auto type = dyn_cast<RankedTensorType>(tile.getType());
     Operation *op = tile.getDefiningOp();
-    if (!type || !op || isInBuffer(tile) || indices.contains(tile) ||
+    if (!type || !op || (isInBuffer(tile) && !indices.contains(tile)) ||
         !seen.insert(tile).second)
       continue;
-    if (type.getElementType().isInteger(1) && isRowMask(tile, dim)) {
-      masks.push_back({tile, at, dim});
+    bool isMask = type.getElementType().isInteger(1);
+    if (isMask ? isRowMask(tile, dim) : isRowRemainder(tile, dim)) {
+      facts.push_back({tile, at, dim, {}});
       continue;
     }
     if (std::optional<Coords> from = sourceCoords(op, at)) {

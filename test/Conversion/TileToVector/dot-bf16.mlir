@@ -4,7 +4,7 @@
 
 // Which instructions a product of narrow elements is made of, by the chip. Each kernel multiplies x[M, K] and y[K, N].
 
-// Pairs: two rows of y are interleaved. Blocks of two by two tiles, whose sums stay in registers 0 to 3 over all of K. All
+// Pairs: two rows of y are interleaved as they are read. Blocks of two by two tiles, whose sums stay in registers 0 to 3 over all of K. All
 // registers are 16 rows (six words into the configuration) of 64 bytes, set up once for all programs.
 // TILES-LABEL: @bf16(
 // TILES-DAG:     %[[ROWS:.*]] = arith.constant 1157442765409226768 : i64
@@ -24,7 +24,9 @@
 // TILES:         llvm.store %[[ROWS]], %[[PLACE]]
 // TILES:         llvm.call_intrinsic "llvm.x86.ldtilecfg"(%[[CONFIG]])
 // TILES:         scf.for %{{.*}} = %arg2 to %arg3
-// TILES:           vector.interleave %{{.*}}, %{{.*}} : vector<16xbf16> -> vector<32xbf16>
+// TILES:           %[[EVEN:.*]] = llvm.load %{{.*}} -> vector<16xbf16>
+// TILES:           %[[ODD:.*]] = llvm.load %{{.*}} -> vector<16xbf16>
+// TILES:           vector.interleave %[[EVEN]], %[[ODD]] : vector<16xbf16> -> vector<32xbf16>
 // TILES:           scf.for
 // TILES:             scf.for
 // TILES:               call_intrinsic "llvm.x86.tileloadd64"(%[[T0]],

@@ -79,6 +79,30 @@ func.func @wrapped_columns(%x: !tile.ptr<f32>, %n: i32) attributes {tile.kernel}
   return
 }
 
+// Of a longer row it is decided once that no remainder starts again: its strips have none then.
+// CHECK-LABEL: func.func @wrapped_row
+// CHECK:         %[[START:.*]] = arith.remsi
+// CHECK:         %[[LAST:.*]] = arith.addi %[[START]], %c255_i32
+// CHECK:         %[[FITS:.*]] = arith.cmpi slt, %[[LAST]], %[[N:.*]] : i32
+// CHECK:         scf.if %[[FITS]] {
+// CHECK:           scf.for
+// CHECK-NOT:         arith.remsi
+// CHECK:             arith.addi %[[START]]
+// CHECK:             llvm.load %{{.*}} -> vector<16xf32>
+// CHECK:         } else {
+// CHECK:           arith.remsi %{{.*}}, %[[N]] : i32
+// CHECK:           masked.gather
+func.func @wrapped_row(%x: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+  %j = tile.arange 0 to 256 : tensor<256xi32>
+  %ns = tile.splat %n : i32 -> tensor<256xi32>
+  %column = arith.remsi %j, %ns : tensor<256xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<256x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %column : tensor<256x!tile.ptr<f32>>, tensor<256xi32>
+  %a = tile.load %xp : tensor<256x!tile.ptr<f32>> -> tensor<256xf32>
+  tile.print "a", [0](%a : tensor<256xf32>)
+  return
+}
+
 // A launch that writes more than the caches hold does so around them, unless its rows are not aligned; then all that was
 // written is waited for. The argument is read once, and the work on it is long, so what lies two
 // kilobytes further is fetched.
