@@ -109,7 +109,7 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
                          int64_t rowTiles, int64_t columnTiles, int64_t rows,
                          int64_t columns) {
   TileEmitter tiles(b);
-  const Buffer &lhs = product.lhs, &rhs = product.rhs;
+  const Buffer &rhs = product.rhs;
   llvm::StringRef name = isa<FloatType>(product.acc.element) ? "tdpbf16ps"
                          : product.isUnsigned                ? "tdpbuud"
                                                              : "tdpbssd";
@@ -118,6 +118,14 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
   };
   auto rowStride = [&](const Buffer &buffer) {
     return index(4 * buffer.strides[0]);
+  };
+  // The rows of lhs are as far apart as is known at run time.
+  auto leftAt = [&](int64_t r, Value k) {
+    Value start = arith::MulIOp::create(b, addIndex(row, index(r * kSide)),
+                                        product.pitch);
+    Buffer bytes = product.lhs;
+    bytes.element = b.getI8Type();
+    return elementPtr(bytes, addIndex(start, mulIndex(k, 4)));
   };
   Buffer acc = part(product.acc,
                     elementOffset(product.acc, {{row, 0}, {column, 0}}).first,
@@ -151,8 +159,7 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
       0, product.k, kSide, {},
       [&](Value k, ValueRange) {
         for (int64_t r = 0; r < rowTiles; ++r)
-          tiles.load(leftOf(r), at(lhs, addIndex(row, index(r * kSide)), k),
-                     rowStride(lhs));
+          tiles.load(leftOf(r), leftAt(r, k), product.pitch);
         for (int64_t c = 0; c < columnTiles; ++c)
           tiles.load(rightOf(c), at(rhs, k, addIndex(column, index(c * kSide))),
                      rowStride(rhs));

@@ -21,6 +21,7 @@ using namespace terrazzo::cpu;
 
 /// A tile register is 16 rows of 16 lanes of 32 bits.
 static constexpr int64_t kTileSide = 16;
+static constexpr int64_t kPageBytes = 4096;
 
 static Type elementOf(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getElementType();
@@ -66,8 +67,11 @@ void Lowering::packGroups(tile::DotOp op, Product &product) {
   // Sums over a row are taken by whole vectors.
   int64_t rowGroups =
       isMoved ? llvm::alignTo(groups, chip.vectorBytes / 4) : groups;
-  product.lhs = packRows(op.getLhs(), rounded(product.m), rowGroups * group,
-                         isMoved && !product.isUnsigned);
+  if (!isTiles || !takeRowsInPlace(op.getLhs(), product, groups * group)) {
+    product.lhs = packRows(op.getLhs(), rounded(product.m), rowGroups * group,
+                           isMoved && !product.isUnsigned);
+    product.pitch = index(4 * product.lhs.strides.end()[-2]);
+  }
   product.rhs = packColumns(op.getRhs(), rounded(product.n), groups * group,
                             isMoved && product.isUnsigned);
   product.k = groups;
@@ -174,6 +178,66 @@ Buffer Lowering::packRows(Value tile, int64_t rows, int64_t depth, bool flip) {
   Buffer packed = allocate(b.getI32Type(), padded, last, false);
   transposeInto(across, packed, inGroups);
   return packed;
+}
+
+bool Lowering::takeRowsInPlace(Value tile, Product &product, int64_t depth) {
+  auto load = tile.getDefiningOp<tile::LoadOp>();
+  ArrayRef<int64_t> shape = tile::getShape(tile.getType());
+  if (!load || load.getIsVolatile() || shape.size() != 2 ||
+      shape[0] % kTileSide != 0 || shape[1] != depth)
+    return false;
+  prepare(tile, {-1});
+  if (isInBuffer(tile))
+    return false;
+  int64_t bytes = byteSize(elementOf(tile)), saved = lanes;
+  Value mask = load.getMask(), first;
+  if (mask && (!isRowMask(mask, 0) || !isRowMask(mask, 1)))
+    return false;
+  SmallVector<Value> conditions;
+  std::optional<Value> pitch;
+  bool isKnown = false;
+  withFreshCache([&] {
+    Coords origin = identity(shape);
+    lanes = 1;
+    pitch = slopeAlong(load.getPtr(), origin, 0, shape[0], conditions);
+    auto step = slopeAlong(load.getPtr(), origin, 1, shape[1], conditions);
+    isKnown = pitch && step && getConstantIntValue(*step) == bytes;
+    if (isKnown)
+      first = eval(load.getPtr(), origin).v;
+  });
+  // What both ends of the first and the last row have, all have.
+  for (int64_t row : {int64_t(0), shape[0] - 1})
+    if (isKnown && mask)
+      withFreshCache([&] {
+        lanes = depth;
+        Value isTrue = allTrue(mask, {{index(row), 0}, {index(0), 1}});
+        isKnown = static_cast<bool>(isTrue);
+        conditions.push_back(isTrue);
+      });
+  lanes = saved;
+  if (!isKnown)
+    return false;
+  b.setLoc(load.getLoc());
+  // Rows whole pages apart fall into the same few sets of the caches.
+  Value isApart = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ne,
+      arith::AndIOp::create(b, *pitch, index(kPageBytes - 1)), index(0));
+  Value inPlace = isApart;
+  for (Value condition : conditions)
+    inPlace = arith::AndIOp::create(b, inPlace, condition);
+  auto version = scf::IfOp::create(
+      b, arith::XOrIOp::create(b, inPlace, constant(1, b.getI1Type())));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&version.getThenRegion().front());
+    product.lhs = packRows(tile, shape[0], depth, /*flip=*/false);
+  }
+  Type pointer = product.lhs.ptr.getType();
+  product.pitch = arith::SelectOp::create(
+      b, inPlace, *pitch, index(4 * product.lhs.strides.front()));
+  product.lhs.ptr = LLVM::SelectOp::create(
+      b, inPlace, LLVM::IntToPtrOp::create(b, pointer, first), product.lhs.ptr);
+  return true;
 }
 
 /// The right operand, [.., depth / group, columns] with unit stride.

@@ -273,6 +273,17 @@ static std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
+Value Lowering::startsNoMore(Value dividend, Value divisor, Value remainder,
+                             int64_t extent) {
+  Type type = dividend.getType();
+  Value last = arith::AddIOp::create(b, remainder, constant(extent - 1, type));
+  Value positive =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, dividend, zero(type));
+  Value fits =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, last, divisor);
+  return arith::AndIOp::create(b, positive, fits);
+}
+
 std::optional<Val> Lowering::evalAffine(Operation *op, ArrayRef<Val> operands) {
   if (operands.empty() ||
       llvm::any_of(operands, [](const Val &v) { return v.isVector; }))
@@ -302,14 +313,8 @@ std::optional<Val> Lowering::evalAffine(Operation *op, ArrayRef<Val> operands) {
       rhs.step == 0) {
     // x % n of consecutive x is consecutive while it does not pass a multiple
     // of n.
-    Type type = lhs.v.getType();
     Value rem = arith::RemSIOp::create(b, lhs.v, rhs.v);
-    Value last = arith::AddIOp::create(b, rem, constant(lanes - 1, type));
-    Value positive =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, lhs.v, zero(type));
-    Value fits =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, last, rhs.v);
-    assumptions->push_back(arith::AndIOp::create(b, positive, fits));
+    assumptions->push_back(startsNoMore(lhs.v, rhs.v, rem, lanes));
     return Val{rem, 1, false};
   }
   return std::nullopt;

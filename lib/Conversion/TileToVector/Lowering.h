@@ -82,6 +82,7 @@ struct Product {
   DotUnit unit = DotUnit::Single;
   mlir::Type element; ///< what groups are of
   bool isUnsigned = false;
+  mlir::Value pitch; ///< in tiles, the bytes from one row of lhs to the next
   /// Of the shape of acc: what the products of groups are too large by.
   std::optional<Buffer> excess;
 };
@@ -144,6 +145,10 @@ private:
                       mlir::Value high);
   Val evalElementwise(mlir::Operation *op, mlir::Value result,
                       const Coords &at);
+  /// An i1: whether remainders of `extent` consecutive numbers, of which
+  /// `dividend` is the first, are consecutive.
+  mlir::Value startsNoMore(mlir::Value dividend, mlir::Value divisor,
+                           mlir::Value remainder, int64_t extent);
   std::optional<Val> evalAffine(mlir::Operation *op,
                                 llvm::ArrayRef<Val> operands);
   Val evalGather(tile::GatherOp op, const Coords &at);
@@ -213,6 +218,24 @@ private:
                                      bool exact, int depth);
   std::optional<int64_t> strideOfProduct(mlir::Operation *op, int64_t dim,
                                          bool exact, int depth);
+  /// What a tile of integers, or of pointers in bytes, moves by along a
+  /// dimension from `origin` on (-1: none of them), a scalar that may be known
+  /// at run time only; that holds for `extent` elements if `conditions` do.
+  std::optional<mlir::Value>
+  slopeAlong(mlir::Value tile, const Coords &origin, int64_t dim,
+             int64_t extent, llvm::SmallVectorImpl<mlir::Value> &conditions);
+  std::optional<mlir::Value>
+  slopeOfProduct(mlir::Operation *op, const Coords &origin, int64_t dim,
+                 int64_t extent,
+                 llvm::SmallVectorImpl<mlir::Value> &conditions);
+  std::optional<mlir::Value>
+  slopeOfRemainder(mlir::Operation *op, const Coords &origin, int64_t dim,
+                   int64_t extent,
+                   llvm::SmallVectorImpl<mlir::Value> &conditions);
+  /// The slope of integers that are widened to i64.
+  std::optional<mlir::Value>
+  widenedSlope(mlir::Value narrow, const Coords &origin, int64_t dim,
+               int64_t extent, llvm::SmallVectorImpl<mlir::Value> &conditions);
   /// A tile of integers or pointers whose stride is known everywhere.
   bool isIndex(mlir::Value tile, bool exact = false);
   /// A mask that can be decided for a whole row along `dim`.
@@ -422,6 +445,10 @@ private:
   DotUnit pickUnit(tile::DotOp op);
   void packGroups(tile::DotOp op, Product &product);
   Buffer packRows(mlir::Value tile, int64_t rows, int64_t depth, bool flip);
+  /// Sets lhs and its pitch to where a load of whole tiles has its rows, or,
+  /// where these are not in order or not all to be read, to where it packs
+  /// them; false if that cannot be decided at run time.
+  bool takeRowsInPlace(mlir::Value tile, Product &product, int64_t depth);
   Buffer packColumns(mlir::Value tile, int64_t columns, int64_t depth,
                      bool flip);
   Buffer packNarrow(mlir::Value tile, llvm::ArrayRef<int64_t> padded,

@@ -104,6 +104,116 @@ std::optional<int64_t> Lowering::strideAlong(Value tile, int64_t dim,
       .Default(Stride());
 }
 
+//===----------------------------------------------------------------------===//
+// Strides that are known at run time
+//===----------------------------------------------------------------------===//
+
+std::optional<Value>
+Lowering::slopeOfProduct(Operation *op, const Coords &origin, int64_t dim,
+                         int64_t extent, SmallVectorImpl<Value> &conditions) {
+  auto lhs = slopeAlong(op->getOperand(0), origin, dim, extent, conditions);
+  auto rhs = slopeAlong(op->getOperand(1), origin, dim, extent, conditions);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  bool isLeft = matchPattern(*rhs, m_Zero());
+  if (!isLeft && !matchPattern(*lhs, m_Zero()))
+    return std::nullopt;
+  Value factor = eval(op->getOperand(isLeft ? 1 : 0), origin).v;
+  return b.createOrFold<arith::MulIOp>(isLeft ? *lhs : *rhs, factor);
+}
+
+std::optional<Value>
+Lowering::slopeOfRemainder(Operation *op, const Coords &origin, int64_t dim,
+                           int64_t extent, SmallVectorImpl<Value> &conditions) {
+  auto lhs = slopeAlong(op->getOperand(0), origin, dim, extent, conditions);
+  auto rhs = slopeAlong(op->getOperand(1), origin, dim, extent, conditions);
+  if (!lhs || !rhs || !matchPattern(*rhs, m_Zero()))
+    return std::nullopt;
+  if (matchPattern(*lhs, m_Zero()))
+    return lhs;
+  if (!matchPattern(*lhs, m_One()))
+    return std::nullopt;
+  Value dividend = eval(op->getOperand(0), origin).v;
+  Value divisor = eval(op->getOperand(1), origin).v;
+  conditions.push_back(startsNoMore(
+      dividend, divisor, arith::RemSIOp::create(b, dividend, divisor), extent));
+  return lhs;
+}
+
+std::optional<Value>
+Lowering::widenedSlope(Value narrow, const Coords &origin, int64_t dim,
+                       int64_t extent, SmallVectorImpl<Value> &conditions) {
+  auto slope = slopeAlong(narrow, origin, dim, extent, conditions);
+  Type i64 = b.getI64Type();
+  if (!slope || slope->getType() == i64)
+    return slope;
+  Value wide = b.createOrFold<arith::ExtSIOp>(i64, *slope);
+  if (matchPattern(*slope, m_Zero()) || matchPattern(*slope, m_One()))
+    return wide;
+  // A narrow sum may wrap: it does not where its last element is that of the
+  // sum in i64.
+  Value first = b.createOrFold<arith::ExtSIOp>(i64, eval(narrow, origin).v);
+  Value last = addIndex(first, mulIndex(wide, extent - 1));
+  Value wrapped = b.createOrFold<arith::ExtSIOp>(
+      i64, b.createOrFold<arith::TruncIOp>(slope->getType(), last));
+  conditions.push_back(
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, wrapped, last));
+  return wide;
+}
+
+std::optional<Value> Lowering::slopeAlong(Value tile, const Coords &origin,
+                                          int64_t dim, int64_t extent,
+                                          SmallVectorImpl<Value> &conditions) {
+  using Slope = std::optional<Value>;
+  Operation *op = tile.getDefiningOp();
+  if (!op || (isInBuffer(tile) && !indices.contains(tile)))
+    return std::nullopt;
+  Type type = registerType(tile::getElementType(tile.getType()));
+  auto of = [&](unsigned operand) {
+    return slopeAlong(op->getOperand(operand), origin, dim, extent, conditions);
+  };
+  auto sum = [&](Slope lhs, Slope rhs) -> Slope {
+    if (!lhs || !rhs)
+      return std::nullopt;
+    return isa<arith::SubIOp>(op) ? b.createOrFold<arith::SubIOp>(*lhs, *rhs)
+                                  : b.createOrFold<arith::AddIOp>(*lhs, *rhs);
+  };
+  if (std::optional<int64_t> source = sourceDim(op, dim))
+    return slopeAlong(op->getOperand(0), *sourceCoords(op, origin), *source,
+                      extent, conditions);
+  return llvm::TypeSwitch<Operation *, Slope>(op)
+      .Case([&](tile::ArangeOp) { return constant(dim < 0 ? 0 : 1, type); })
+      .Case([&](tile::SplatOp) { return zero(type); })
+      .Case([&](arith::ConstantOp constant) {
+        return isa<SplatElementsAttr>(constant.getValue()) ? Slope(zero(type))
+                                                           : std::nullopt;
+      })
+      .Case([&](arith::MulIOp) {
+        return slopeOfProduct(op, origin, dim, extent, conditions);
+      })
+      .Case([&](arith::RemSIOp) {
+        return slopeOfRemainder(op, origin, dim, extent, conditions);
+      })
+      .Case<arith::AddIOp, arith::SubIOp>(
+          [&](Operation *) { return sum(of(0), of(1)); })
+      .Case([&](tile::AddPtrOp addptr) -> Slope {
+        Slope offset =
+            widenedSlope(addptr.getOffset(), origin, dim, extent, conditions);
+        auto pointee = cast<tile::PtrType>(tile::getElementType(tile.getType()))
+                           .getPointeeType();
+        if (!offset)
+          return std::nullopt;
+        return sum(of(0), mulIndex(*offset, byteSize(pointee)));
+      })
+      .Case([&](arith::ExtSIOp) -> Slope {
+        if (!type.isInteger(64))
+          return std::nullopt;
+        return widenedSlope(op->getOperand(0), origin, dim, extent, conditions);
+      })
+      .Case<tile::HintOp, tile::PtrCastOp>([&](Operation *) { return of(0); })
+      .Default(Slope());
+}
+
 bool Lowering::isIndex(Value tile, bool exact) {
   auto type = dyn_cast<RankedTensorType>(tile.getType());
   if (!type || !tile.getDefiningOp() ||
