@@ -134,6 +134,16 @@ bool Lowering::canWriteInPlace(Value value, Value argument) {
   return true;
 }
 
+bool Lowering::canStartWithout(Value value, Value argument, Value init) {
+  auto dot = value.getDefiningOp<tile::DotOp>();
+  if (auto splat = init.getDefiningOp<tile::SplatOp>())
+    init = splat.getSource();
+  return dot && dot.getAcc() == argument && argument.hasOneUse() &&
+         pickUnit(dot) == DotUnit::Tiles &&
+         byteSize(tile::getElementType(value.getType())) == 4 &&
+         (matchPattern(init, m_Zero()) || matchPattern(init, m_PosZeroFloat()));
+}
+
 void Lowering::emitCancelCheck() {
   auto ptr = LLVM::LLVMPointerType::get(b.getContext());
   Value field = LLVM::GEPOp::create(b, ptr, b.getI8Type(), context,
@@ -143,32 +153,41 @@ void Lowering::emitCancelCheck() {
       LLVM::LoadOp::create(b, b.getI32Type(), flag, 4, /*isVolatile=*/true);
   Value stop = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, set,
                                      constant(0, b.getI32Type()));
-  auto guarded = scf::IfOp::create(b, stop);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&guarded.getThenRegion().front());
-  callContext(24, {});
+  either(stop, [&] { callContext(24, {}); });
+}
+
+void Lowering::ifNoTurn(scf::ForOp op, function_ref<void()> body) {
+  auto predicate = op.getUnsignedCmp() ? arith::CmpIPredicate::uge
+                                       : arith::CmpIPredicate::sge;
+  either(arith::CmpIOp::create(b, predicate, scalar(op.getLowerBound()),
+                               scalar(op.getUpperBound())),
+         body);
 }
 
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
   Block &body = *op.getBody();
   ValueRange yields = body.getTerminator()->getOperands();
   SmallVector<Buffer> destinations(op.getInitArgs().size());
-  SmallVector<Value> inits;
+  SmallVector<Value> inits, late;
   for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
     if (!isTile(init)) {
       inits.push_back(scalar(init));
       continue;
     }
-    auto type = cast<RankedTensorType>(init.getType());
-    destinations[i] = allocateTile(type);
-    copyInto(init, destinations[i]);
-    Value argument = op.getRegionIterArg(i);
+    Value argument = op.getRegionIterArg(i), next = yields[i];
+    destinations[i] = allocateTile(init.getType());
+    bool isInPlace =
+        llvm::count(yields, next) == 1 && canWriteInPlace(next, argument);
+    if (isInPlace)
+      inPlace[next] = destinations[i];
+    if (isInPlace && canStartWithout(next, argument, init)) {
+      late.push_back(next);
+      ifNoTurn(op, [&] { copyInto(init, destinations[i]); });
+    } else {
+      copyInto(init, destinations[i]);
+    }
     buffers[argument] = destinations[i];
   }
-  for (auto [i, init] : llvm::enumerate(op.getInitArgs()))
-    if (isTile(init) && llvm::count(yields, yields[i]) == 1 &&
-        canWriteInPlace(yields[i], op.getRegionIterArg(i)))
-      inPlace[yields[i]] = destinations[i];
 
   b.setLoc(op.getLoc());
   auto loop = scf::ForOp::create(b, scalar(op.getLowerBound()),
@@ -180,6 +199,10 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     mapScalar(op.getInductionVar(), loop.getInductionVar());
+    for (Value sum : late)
+      firstTurns[sum] =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                loop.getInductionVar(), loop.getLowerBound());
     size_t next = 0;
     for (auto [i, init] : llvm::enumerate(op.getInitArgs()))
       if (!isTile(init))

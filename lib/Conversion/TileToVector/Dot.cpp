@@ -287,6 +287,7 @@ LogicalResult Lowering::lowerDot(tile::DotOp op) {
     acc = target->second;
   else
     acc = allocate(compute, type.getShape(), rank - 1, false);
+  product.isFirst = firstTurns.lookup(op.getResult());
   auto current = buffers.find(op.getAcc());
   bool isThere = current != buffers.end() && current->second.ptr == acc.ptr;
   if (!isThere)

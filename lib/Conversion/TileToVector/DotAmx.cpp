@@ -38,6 +38,7 @@ public:
   void multiply(llvm::StringRef name, int sum, int lhs, int rhs) {
     call(name, {number(sum), number(lhs), number(rhs)});
   }
+  void clear(int tile) { call("tilezero", number(tile)); }
   void configure(Value ptr) { call("ldtilecfg", ptr); }
   void release() { call("tilerelease", {}); }
 
@@ -138,11 +139,9 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
       storeBuffer(to, at, loadBuffer(from, at));
     });
   };
-  if (!isWhole) {
+  if (!isWhole)
     block = allocate(acc.element, {rowTiles * kSide, columnTiles * kSide}, 1,
                      false);
-    copy(acc, block);
-  }
   auto sumOf = [](int64_t r, int64_t c) { return static_cast<int>(2 * r + c); };
   auto leftOf = [](int64_t r) { return static_cast<int>(4 + r); };
   auto rightOf = [](int64_t c) { return static_cast<int>(6 + c); };
@@ -151,10 +150,21 @@ void Lowering::tileBlock(const Product &product, Value row, Value column,
       for (int64_t c = 0; c < columnTiles; ++c)
         body(r, c);
   };
-  eachSum([&](int64_t r, int64_t c) {
-    tiles.load(sumOf(r, c), at(block, index(r * kSide), index(c * kSide)),
-               rowStride(block));
-  });
+  auto loadSums = [&] {
+    if (!isWhole)
+      copy(acc, block);
+    eachSum([&](int64_t r, int64_t c) {
+      tiles.load(sumOf(r, c), at(block, index(r * kSide), index(c * kSide)),
+                 rowStride(block));
+    });
+  };
+  auto clearSums = [&] {
+    eachSum([&](int64_t r, int64_t c) { tiles.clear(sumOf(r, c)); });
+  };
+  if (product.isFirst)
+    either(product.isFirst, clearSums, loadSums);
+  else
+    loadSums();
   forLoop(
       0, product.k, kSide, {},
       [&](Value k, ValueRange) {

@@ -225,13 +225,9 @@ bool Lowering::takeRowsInPlace(Value tile, Product &product, int64_t depth) {
   Value inPlace = isApart;
   for (Value condition : conditions)
     inPlace = arith::AndIOp::create(b, inPlace, condition);
-  auto version = scf::IfOp::create(
-      b, arith::XOrIOp::create(b, inPlace, constant(1, b.getI1Type())));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&version.getThenRegion().front());
+  either(arith::XOrIOp::create(b, inPlace, constant(1, b.getI1Type())), [&] {
     product.lhs = packRows(tile, shape[0], depth, /*flip=*/false);
-  }
+  });
   Type pointer = product.lhs.ptr.getType();
   product.pitch = arith::SelectOp::create(
       b, inPlace, *pitch, index(4 * product.lhs.strides.front()));

@@ -82,7 +82,8 @@ struct Product {
   DotUnit unit = DotUnit::Single;
   mlir::Type element; ///< what groups are of
   bool isUnsigned = false;
-  mlir::Value pitch; ///< in tiles, the bytes from one row of lhs to the next
+  mlir::Value pitch;   ///< in tiles, the bytes from one row of lhs to the next
+  mlir::Value isFirst; ///< in tiles, an i1: acc is zero, and not in memory yet
   /// Of the shape of acc: what the products of groups are too large by.
   std::optional<Buffer> excess;
 };
@@ -203,6 +204,9 @@ private:
   mlir::Value atomicElement(mlir::Operation *op, mlir::Value address,
                             mlir::Value value, mlir::Value expected);
   mlir::Value casLoop(mlir::Value ptr, mlir::Value value, tile::RMWKind kind);
+  /// Code for where a condition holds and, unless null, where it does not.
+  void either(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise = nullptr);
   mlir::Value ifElse(mlir::Value condition, mlir::Type type,
                      llvm::function_ref<mlir::Value()> then,
                      llvm::function_ref<mlir::Value()> otherwise);
@@ -476,6 +480,8 @@ private:
   //===--- Control.cpp
   //-----------------------------------------------------===//
   llvm::LogicalResult lowerFor(mlir::scf::ForOp op);
+  /// Emits what is done only if a loop has no turn.
+  void ifNoTurn(mlir::scf::ForOp op, llvm::function_ref<void()> body);
   llvm::LogicalResult lowerIf(mlir::scf::IfOp op);
   llvm::LogicalResult lowerBranch(mlir::Region &from, mlir::Region &to,
                                   llvm::ArrayRef<Buffer> destinations);
@@ -508,6 +514,10 @@ private:
   /// at other coordinates than its own.
   bool dependsOn(mlir::Value tile, mlir::Value leaf, bool &elsewhere);
   bool canWriteInPlace(mlir::Value value, mlir::Value argument);
+  /// Whether nothing but a product in tile registers reads a sum that starts at
+  /// zero: its first turn need not read that.
+  bool canStartWithout(mlir::Value value, mlir::Value argument,
+                       mlir::Value init);
 
   //===--- Debug.cpp
   //-------------------------------------------------------===//
@@ -536,6 +546,8 @@ private:
   llvm::SetVector<mlir::Value> pending;
   /// Carried arguments whose new value may be written over the old one.
   llvm::DenseMap<mlir::Value, Buffer> inPlace;
+  /// For products whose first turn does not read their sum, whether this is it.
+  llvm::DenseMap<mlir::Value, mlir::Value> firstTurns;
   llvm::DenseMap<mlir::Value, Cost> costs;
   llvm::DenseMap<mlir::Value, Reach> reaches;
   /// Loads and pending values of the current block that a write may concern.

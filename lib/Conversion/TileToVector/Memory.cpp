@@ -58,6 +58,19 @@ Value Lowering::toStorage(Value value, Type element) {
   return arith::BitcastOp::create(b, type, value);
 }
 
+void Lowering::either(Value condition, function_ref<void()> then,
+                      function_ref<void()> otherwise) {
+  auto op = scf::IfOp::create(b, condition,
+                              /*withElseRegion=*/static_cast<bool>(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op.getThenRegion().front());
+  then();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(&op.getElseRegion().front());
+  otherwise();
+}
+
 Value Lowering::ifElse(Value condition, Type type, function_ref<Value()> then,
                        function_ref<Value()> otherwise) {
   auto op =
@@ -236,20 +249,8 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
                           Value maskAllTrue, Value aroundCaches) {
   int64_t bytes = byteSize(element);
   Value raw = toStorage(value, element);
-  auto guarded = [&](Value condition, function_ref<void()> then,
-                     function_ref<void()> otherwise) {
-    auto op = scf::IfOp::create(
-        b, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&op.getThenRegion().front());
-    then();
-    if (!otherwise)
-      return;
-    b.setInsertionPointToStart(&op.getElseRegion().front());
-    otherwise();
-  };
   if (mask && !isa<VectorType>(mask.getType()))
-    return guarded(
+    return either(
         mask, [&] { storeLanes(address, element, value, {}, {}); }, nullptr);
   auto pointer = [&] {
     return LLVM::IntToPtrOp::create(b, pointerType(b), address.v);
@@ -281,7 +282,7 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
   };
   auto plain = [&] {
     if (aroundCaches && lanes * bytes >= kAroundBytes)
-      guarded(aroundCaches, around, whole);
+      either(aroundCaches, around, whole);
     else
       whole();
   };
@@ -293,7 +294,7 @@ void Lowering::storeLanes(Val address, Type element, Value value, Value mask,
   };
   if (!maskAllTrue)
     return masked();
-  guarded(maskAllTrue, plain, masked);
+  either(maskAllTrue, plain, masked);
 }
 
 //===----------------------------------------------------------------------===//
@@ -413,12 +414,9 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   if (!overlaps) {
     storeDirectly(op, nest);
   } else {
-    auto either = scf::IfOp::create(b, overlaps, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&either.getThenRegion().front());
-    storeByBuffer(op, nest);
-    b.setInsertionPointToStart(&either.getElseRegion().front());
-    storeDirectly(op, nest);
+    either(
+        overlaps, [&] { storeByBuffer(op, nest); },
+        [&] { storeDirectly(op, nest); });
   }
   closeNest(nest);
   return success();

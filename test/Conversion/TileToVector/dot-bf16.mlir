@@ -149,3 +149,35 @@ func.func @short(%x: !tile.ptr<bf16>, %y: !tile.ptr<bf16>, %z: !tile.ptr<f32>) a
   tile.store %zp, %r : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xf32>
   return
 }
+
+// A sum that starts at zero and that nothing else reads is written first by the first turn of its loop, or without a turn.
+// TILES-LABEL: @turns(
+// TILES:         %[[NONE:.*]] = arith.cmpi sle, %[[N:.*]], %c0_i32
+// TILES:         scf.if %[[NONE]] {
+// TILES:           llvm.store %cst{{.*}}, %{{.*}} : vector<32xf32>
+// TILES:         }
+// TILES:         scf.for %[[TURN:.*]] = %c0_i32 to %[[N]]
+// TILES:           %[[FIRST:.*]] = arith.cmpi eq, %[[TURN]], %c0_i32
+// TILES:           scf.if %[[FIRST]] {
+// TILES-NEXT:        llvm.call_intrinsic "llvm.x86.tilezero"
+// TILES:           } else {
+// TILES-NEXT:        llvm.call_intrinsic "llvm.x86.tileloadd64"
+// TILES:           }
+// TILES:           tdpbf16ps
+// VECTORS-LABEL: @turns(
+// VECTORS-NOT:     scf.if
+// VECTORS:         scf.for
+func.func @turns(%z: !tile.ptr<f32>, %f: bf16, %n: i32) attributes {tile.kernel} {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %x = tile.splat %f : bf16 -> tensor<32x32xbf16>
+  %nothing = arith.constant 0.0 : f32
+  %start = tile.splat %nothing : f32 -> tensor<32x32xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%acc = %start) -> (tensor<32x32xf32>) : i32 {
+    %next = tile.dot %x, %x, %acc : tensor<32x32xbf16>, tensor<32x32xbf16> -> tensor<32x32xf32>
+    scf.yield %next : tensor<32x32xf32>
+  }
+  %zs = tile.splat %z : !tile.ptr<f32> -> tensor<32x32x!tile.ptr<f32>>
+  tile.store %zs, %r : tensor<32x32x!tile.ptr<f32>>, tensor<32x32xf32>
+  return
+}

@@ -141,9 +141,13 @@ std::string dotKernel(const DotShape &s, const std::string &element) {
       << "  %pid = tile.program_id 0\n";
   x.offsets(), y.offsets(), z.offsets();
   z.pointers("z", "pid");
-  out << "  %start = tile.load %zp : " << z.pointerType() << " -> " << z.type()
-      << "\n"
-      << "  %first = arith.muli %pid, %n : i32\n"
+  if (s.isFromZero)
+    out << "  %start = arith.constant dense<" << (wide == "f32" ? "0.0" : "0")
+        << "> : " << z.type() << "\n";
+  else
+    out << "  %start = tile.load %zp : " << z.pointerType() << " -> "
+        << z.type() << "\n";
+  out << "  %first = arith.muli %pid, %n : i32\n"
       << "  %r = scf.for %i = %zero to %n step %one iter_args(%acc = %start) "
          "-> ("
       << z.type() << ") : i32 {\n"

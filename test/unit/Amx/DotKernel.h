@@ -20,9 +20,10 @@ namespace terrazzo::test {
 struct DotShape {
   int64_t m, n, k;
   bool isLhsTransposed = false, isRhsTransposed = false;
-  int64_t batch = 0;    ///< 0: tiles of rank 2
-  int64_t steps = 3;    ///< tiles along K, over which the sum is carried
-  int64_t programs = 1; ///< of the grid
+  int64_t batch = 0;       ///< 0: tiles of rank 2
+  int64_t steps = 3;       ///< tiles along K, over which the sum is carried
+  int64_t programs = 1;    ///< of the grid
+  bool isFromZero = false; ///< z[p] = instead of +=
 };
 
 /// The kernel in the tile dialect: pointers x, y, z and `steps`. `element` is

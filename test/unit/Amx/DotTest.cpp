@@ -104,8 +104,8 @@ protected:
 Data Dot::makeData(const DotShape &s, const std::string &element,
                    bool isWhole) {
   Data data;
-  int64_t tiles = s.programs * s.steps * std::max<int64_t>(s.batch, 1);
-  int64_t sizes[2] = {tiles * s.m * s.k, tiles * s.k * s.n};
+  int64_t sums = s.programs * std::max<int64_t>(s.batch, 1);
+  int64_t sizes[2] = {sums * s.steps * s.m * s.k, sums * s.steps * s.k * s.n};
   std::uniform_int_distribution<int> whole(-8, 8), byte(0, 255);
   std::normal_distribution<float> normal;
   for (int which : {0, 1})
@@ -115,7 +115,7 @@ Data Dot::makeData(const DotShape &s, const std::string &element,
             asBf16(isWhole ? float(whole(random)) : normal(random)));
       else
         data.bytes[which].push_back(byte(random));
-  for (int64_t i = 0; i < tiles / s.steps * s.m * s.n; ++i)
+  for (int64_t i = 0; i < sums * s.m * s.n; ++i)
     if (element == "bf16")
       data.floats.push_back(float(whole(random)));
     else
@@ -151,8 +151,9 @@ void Dot::check(const DotShape &s, const std::string &element, bool isWhole) {
     for (int64_t at = 0; at < batch * s.m * s.n; ++at) {
       int64_t b = at / (s.m * s.n), row = at / s.n % s.m, column = at % s.n;
       int64_t sumAt = p * batch * s.m * s.n + at;
-      double sum =
-          element == "bf16" ? before.floats[sumAt] : double(before.ints[sumAt]);
+      double sum = s.isFromZero        ? 0
+                   : element == "bf16" ? before.floats[sumAt]
+                                       : double(before.ints[sumAt]);
       double size = std::abs(sum);
       for (int64_t i = 0; i < s.steps; ++i) {
         int64_t tile = (p * s.steps + i) * batch + b;
@@ -215,6 +216,19 @@ TEST_P(Dot, transposed) {
       check({32, 64, 64, (which & 1) != 0, (which & 2) != 0}, element);
       check({23, 37, 70, (which & 1) != 0, (which & 2) != 0}, element);
     }
+}
+
+TEST_P(Dot, fromZero) {
+  for (const char *element : {"bf16", "i8"}) {
+    DotShape shape{.m = 64, .n = 48, .k = 64};
+    shape.isFromZero = true;
+    for (int64_t steps : {0, 1, 3}) {
+      shape.steps = steps;
+      check(shape, element);
+    }
+    shape.m = 33, shape.n = 47, shape.k = 70, shape.programs = 2;
+    check(shape, element);
+  }
 }
 
 TEST_P(Dot, batches) {
