@@ -14,6 +14,9 @@ using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
 
+/// What a panel of the right operand may take of a first-level cache.
+static constexpr int64_t kPanelBytes = int64_t(32) << 10;
+
 Value Lowering::converted(Value value, Type compute, bool isUnsigned) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == compute)
@@ -228,6 +231,10 @@ void Lowering::multiply(const Product &product) {
       std::max<int64_t>(1, chip.vectorBytes / byteSize(product.acc.element));
   int64_t vectors = n / width;
   int64_t perPanel = chip.vectorBytes >= 64 ? 4 : 2;
+  // All rows pass over a panel, which is to stay in the first-level cache; more
+  // rows at a time make up for its width.
+  if (perPanel * chip.vectorBytes * product.k > kPanelBytes)
+    perPanel = 2;
   // A last panel of one vector alone would run at half speed.
   if (perPanel == 4 && vectors % 4 != 0 && vectors % 3 == 0)
     perPanel = 3;
