@@ -15,6 +15,7 @@ import terrazzo as tz
 import terrazzo.language as tl
 
 from .._terrazzo import runtime
+from ..targets import host_chip
 from . import arrays
 
 ACTIVATIONS = (None, "relu", "silu", "gelu")
@@ -61,21 +62,34 @@ def _even(extent, parts, step):
 
 
 @functools.cache
-def blocks(m, n, k, threads):
+def has_tiles(dtype):
+    """Whether the host multiplies elements of a dtype in tile registers."""
+    return dtype == "bfloat16" and "amx-bf16" in host_chip().split("+")
+
+
+@functools.cache
+def blocks(m, n, k, threads, tiles=False):
     """(BM, BN, BK): panels that stay in the second-level cache, cut evenly so that the threads finish together.
 
-    Each element's sum over K has the same order, and so the same bits, with every BM and BN.
+    Products in tile registers take so little time that few programs shall read and pack the same factor. Each
+    element's sum over K has the same order, and so the same bits, with every BM and BN.
     """
+    most, step, edges = ((512, 256), (16, 16, 32), (96, 96)) if tiles else ((128, 256), (8, 16, 16), (8, 16))
 
     def time(size):
         rounds = tz.cdiv(tz.cdiv(m, size[0]) * tz.cdiv(n, size[1]), threads)
-        return rounds * (size[0] + 8) * (size[1] + 16)  # what each program spends on packing grows with the edges
+        # What each program spends on fetching and packing grows with the edges.
+        return rounds * (size[0] + edges[0]) * (size[1] + edges[1])
 
-    least_m, least_n = tz.cdiv(m, 128), tz.cdiv(n, 256)
+    least_m, least_n = tz.cdiv(m, most[0]), tz.cdiv(n, most[1])
+    cuts = range(1, 17 if tiles else 5)
     sizes = [
-        (_even(m, least_m * i, 8), _even(n, least_n * j, 16)) for i in range(1, 5) for j in range(1, 5) if i * j <= 8
+        (_even(m, least_m * i, step[0]), _even(n, least_n * j, step[1]))
+        for i in cuts
+        for j in cuts
+        if i * j <= 2 * cuts[-1]
     ]
-    return *min(sizes, key=time), _even(k, tz.cdiv(k, 256), 16)
+    return *min(sizes, key=time), _even(k, tz.cdiv(k, 256), step[2])
 
 
 def gpu_blocks(m, n, k):
@@ -110,7 +124,10 @@ def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b
     if m == 0 or n == 0:
         return c
     depth = max(k, 1)
-    bm, bn, bk = blocks(m, n, depth, runtime.threads()) if arrays.is_on_cpu(a) else gpu_blocks(m, n, depth)
+    if arrays.is_on_cpu(a):
+        bm, bn, bk = blocks(m, n, depth, runtime.threads(), has_tiles(arrays.dtype_name(a)))
+    else:
+        bm, bn, bk = gpu_blocks(m, n, depth)
     grid = (tz.cdiv(m, bm) * tz.cdiv(n, bn),)
     matmul_kernel[grid](
         a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), BM=bm, BN=bn, BK=bk, GROUP=4,

@@ -65,19 +65,27 @@ def test_bits_do_not_depend_on_the_blocks(normal, monkeypatch):
         assert torch.equal(M.matmul(a, b), want)
 
 
+@pytest.mark.parametrize("tiles", [False, True])
 @pytest.mark.parametrize("threads", [1, 2, 7, 64])
 @pytest.mark.parametrize(("m", "n", "k"), [*SIZES, (192, 192, 2048), (4096, 768, 768), (5, 100000, 3)])
-def test_blocks_are_bounded_and_cover(m, n, k, threads):
-    bm, bn, bk = M.blocks(m, n, k, threads)
-    assert 1 <= bm <= 128
+def test_blocks_are_bounded_and_cover(m, n, k, threads, tiles):
+    bm, bn, bk = M.blocks(m, n, k, threads, tiles)
+    assert 1 <= bm <= (512 if tiles else 128)
     assert 1 <= bn <= 256
     assert 1 <= bk <= 256
-    assert (bm - 8 < m) and (bn - 16 < n) and (bk - 16 < k)
+    assert (bm - 32 < m) and (bn - 32 < n) and (bk - 32 < k)
 
 
-def test_blocks_share_the_work():
-    bm, bn, _ = M.blocks(192, 192, 2048, 2)
+@pytest.mark.parametrize("tiles", [False, True])
+def test_blocks_share_the_work(tiles):
+    bm, bn, _ = M.blocks(192, 192, 2048, 2, tiles)
     assert -(-192 // bm) * -(-192 // bn) % 2 == 0
+
+
+def test_blocks_of_tiles_are_large_and_whole():
+    assert M.blocks(1024, 1024, 1024, 1, True) == (512, 256, 256)
+    for threads in (1, 8, 64):
+        assert all(extent % 32 == 0 for extent in M.blocks(4096, 4096, 1000, threads, True))
 
 
 def test_wrong_arguments_are_named(normal):
