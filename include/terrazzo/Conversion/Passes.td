@@ -83,22 +83,36 @@ def ExpandMath : Pass<"tz-expand-math"> {
     be allowed: rare cases (huge angles, long float divisions) are `scf` regions on scalars and vectors.
 
     Ensures: what is left of `math` is native on every target (sqrt, fma, abs, copysign, rounding to integers,
-    classification and bit counts). Conversions from and to 8- and 16-bit floats are integer code unless the target has
+    classification and bit counts), or as good as (fma of f64, rounding). Conversions from and to 8- and 16-bit floats are integer code unless the target has
     them; arithmetic on such floats is done in f32 and rounded once. `arith.remf` is gone. No fast-math flag is set on
     the new ops. docs/Rationale/Math.md lists the error bounds.
 
     What the target has is said by the options and, where there is one, by the `units` in `tile.target` of an enclosing
-    op: without `f16` in it f16 conversions are code, with `bf16` or `f16_arithmetic` those are native. With `approximate`,
+    op: without `f16` in it f16 conversions are code, without `fma` those of f32 are, by f64; with `bf16` or
+    `f16_arithmetic` those are native. With `approximate`,
     and without `tile.strict` on the module, f32 exp2, log2 and rsqrt stay, exp and log become these, and f32 divisions
     without `tile.exact` are marked `tile.approximate`.
   }];
   let options = [
     Option<"bf16Conversions", "bf16-native", "bool", "false", "f32 -> bf16 conversion is an instruction">,
     Option<"f16Conversions", "f16-native", "bool", "true", "f16 <-> f32 conversions are instructions (F16C)">,
-    Option<"f16Arithmetic", "f16-arithmetic", "bool", "false", "f16 arithmetic is native">
+    Option<"f16Arithmetic", "f16-arithmetic", "bool", "false", "f16 arithmetic is native">,
+    Option<"fma", "fma", "bool", "true", "fma of f32 is an instruction">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
+}
+
+def CarryBrainFloats : Pass<"tz-carry-brain-floats"> {
+  let summary = "Carries brain floats as their bits (CPU)";
+  let description = [{
+    Expects: what tz-expand-math leaves, scalars and vectors; no function has a bf16 in its type.
+
+    Ensures: no value is a bf16, unless the module's `tile.target` multiplies vectors of them (`vector_bf16`), for then
+    there are registers of this type: LLVM would carry scalars as f32, call a library to round that, and take vectors
+    apart.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def GuardDivision : Pass<"tz-guard-division"> {

@@ -221,6 +221,23 @@ void selectMinMax(Operation *root) {
   }
 }
 
+void expandFmas(Operation *root, Emitter &emitter) {
+  SmallVector<math::FmaOp> ops;
+  root->walk([&](math::FmaOp op) {
+    if (getElementTypeOrSelf(op.getType()).isF32())
+      ops.push_back(op);
+  });
+  for (math::FmaOp op : ops) {
+    emitter.builder.setInsertionPoint(op);
+    emitter.builder.setLoc(op.getLoc());
+    op.replaceAllUsesWith(expand::expandFma(Expr(emitter, op.getA()),
+                                            Expr(emitter, op.getB()),
+                                            Expr(emitter, op.getC()))
+                              .get());
+    op.erase();
+  }
+}
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -229,10 +246,12 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     target.bf16Conversions = bf16Conversions;
     target.f16Conversions = f16Conversions;
     target.f16Arithmetic = f16Arithmetic;
+    target.fma = fma;
     if (auto chip = tile::TargetAttr::of(getOperation())) {
       target.bf16Conversions |= chip.has(tile::Units::Bf16);
       target.f16Conversions &= chip.has(tile::Units::F16);
       target.f16Arithmetic |= chip.has(tile::Units::F16Arithmetic);
+      target.fma &= chip.has(tile::Units::Fma);
       target.selectMinMax = chip.has(tile::Units::SelectMinMax);
       target.approximate =
           chip.has(tile::Units::Approximate) && !isStrict(getOperation());
@@ -252,6 +271,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->erase();
     });
     // Last: the formulas use them too.
+    if (!target.fma)
+      expandFmas(getOperation(), emitter);
     if (target.selectMinMax && hasHalves(getOperation()))
       selectMinMax(getOperation());
   }

@@ -94,6 +94,10 @@ Expr expandAcos(Expr x);
 /// C's fmod: exact, the sign of x.
 Expr expandRemainder(Expr x, Expr y);
 
+// FusedMultiplyAdd.cpp
+/// fma of f32 by operations of f64, rounded once.
+Expr expandFma(Expr a, Expr b, Expr c);
+
 // NarrowFloats.cpp
 /// Whether the type is a float below f32 that this folder knows.
 bool isNarrowFloat(mlir::Type element);

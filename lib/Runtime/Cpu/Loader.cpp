@@ -28,17 +28,13 @@ namespace {
 // Symbols
 //===----------------------------------------------------------------------===//
 
-// _Float16 and __bf16 only say in which register the bits travel.
+// _Float16 only says in which register the bits travel.
 float extendHalf(_Float16 value) {
   return extendF16(std::bit_cast<uint16_t>(value));
 }
 template <typename T>
 _Float16 truncateToHalf(T value) {
   return std::bit_cast<_Float16>(roundToF16(value));
-}
-template <typename T>
-__bf16 truncateToBrain(T value) {
-  return std::bit_cast<__bf16>(roundToBF16(value));
 }
 
 llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {

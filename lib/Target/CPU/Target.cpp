@@ -134,6 +134,7 @@ public:
     manager.addPass(createTileToVector());
     manager.addPass(createGuardDivision());
     manager.addPass(createExpandMath());
+    manager.addPass(createCarryBrainFloats());
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
     manager.addPass(createSplitFunctions());
