@@ -12,25 +12,11 @@
 
 #include "Lowering.h"
 
+#include "terrazzo/Analysis/PointerOrigin.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
-
-/// The argument of the kernel that a pointer comes from, and the offsets added.
-static Value originOf(Value pointer, SmallVectorImpl<Value> &offsets) {
-  while (Operation *op = pointer.getDefiningOp()) {
-    if (auto addptr = dyn_cast<tile::AddPtrOp>(op)) {
-      offsets.push_back(addptr.getOffset());
-      pointer = addptr.getPtr();
-    } else if (isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
-                   tile::HintOp>(op)) {
-      pointer = op->getOperand(0);
-    } else {
-      break;
-    }
-  }
-  return pointer;
-}
 
 /// A tile of one value.
 static bool isUniform(Value tile) {
@@ -65,33 +51,31 @@ static bool hasCorners(Value tile, int depth = 0) {
 
 Lowering::Relation Lowering::relationOf(tile::LoadOp load,
                                         tile::StoreOp store) {
-  SmallVector<Value> loadOffsets, storeOffsets;
-  Value from = originOf(load.getPtr(), loadOffsets),
-        to = originOf(store.getPtr(), storeOffsets);
   bool elsewhere = false;
   for (Value operand : store->getOperands())
     dependsOn(operand, load.getResult(), elsewhere);
-  bool isInPlace = loadOffsets == storeOffsets && !elsewhere;
+  Value from = load.getPtr(), to = store.getPtr();
+  stripCommonSteps(from, to);
   if (from == to)
-    return isInPlace ? Relation::InPlace : Relation::Unknown;
-  auto isArgument = [](Value v) {
-    return isa<BlockArgument>(v) &&
-           isa<func::FuncOp>(v.getParentBlock()->getParentOp());
-  };
-  if (!isArgument(from) || !isArgument(to) || !hasCorners(load.getPtr()) ||
+    return elsewhere ? Relation::Unknown : Relation::InPlace;
+  BlockArgument read = pointerOrigin(load.getPtr()),
+                written = pointerOrigin(store.getPtr());
+  if (!read || !written || read == written || !hasCorners(load.getPtr()) ||
       !hasCorners(store.getPtr()))
     return Relation::Unknown;
-  return isInPlace ? Relation::InPlaceOrApart : Relation::Apart;
+  bool isAlike = from == read && to == written;
+  return isAlike && !elsewhere ? Relation::InPlaceOrApart : Relation::Apart;
 }
 
 bool Lowering::isReadToo(tile::StoreOp store) {
-  SmallVector<Value> offsets;
-  Value to = originOf(store.getPtr(), offsets);
-  auto isFrom = [&](tile::LoadOp load) {
-    return originOf(load.getPtr(), offsets) == to ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
+  BlockArgument written = pointerOrigin(store.getPtr());
+  auto mayRead = [&](tile::LoadOp load) {
+    BlockArgument read = pointerOrigin(load.getPtr());
+    return !read || read == written ? WalkResult::interrupt()
+                                    : WalkResult::advance();
   };
-  return store->getParentOfType<func::FuncOp>().walk(isFrom).wasInterrupted();
+  return !written ||
+         store->getParentOfType<func::FuncOp>().walk(mayRead).wasInterrupted();
 }
 
 std::pair<Value, Value> Lowering::extremes(Value pointers) {

@@ -74,3 +74,42 @@ func.func @transposed_in_place(%x: !tile.ptr<f32>) attributes {tile.kernel} {
   tile.store %xp, %t : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xf32>
   return
 }
+
+// The same offsets count other bytes where elements are larger: no such values are in place, so there is no comparison for that.
+// CHECK-LABEL: func.func @widened(
+// CHECK-NOT:     arith.cmpi ne
+// CHECK:         scf.if
+// CHECK-NOT:     arith.cmpi ne
+// CHECK:         return
+func.func @widened(%x: !tile.ptr<f16>, %y: !tile.ptr<f32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 64 : tensor<64xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x!tile.ptr<f16>>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %at : tensor<64x!tile.ptr<f16>>, tensor<64xi32>
+  %yp = tile.addptr %ys, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %a = tile.load %xp : tensor<64x!tile.ptr<f16>> -> tensor<64xf16>
+  %b = arith.extf %a : tensor<64xf16> to tensor<64xf32>
+  tile.store %yp, %b : tensor<64x!tile.ptr<f32>>, tensor<64xf32>
+  return
+}
+
+// The last offsets are the same, those before ran along another dimension: through a buffer, always.
+// CHECK-LABEL: func.func @other_dimension(
+// CHECK:         llvm.alloca
+// CHECK-NOT:     scf.if
+// CHECK:         return
+func.func @other_dimension(%x: !tile.ptr<f32>, %more: i32) attributes {tile.kernel} {
+  %i = tile.arange 0 to 64 : tensor<64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %re = tile.expand_dims %xp, 1 : tensor<64x!tile.ptr<f32>> -> tensor<64x1x!tile.ptr<f32>>
+  %ce = tile.expand_dims %xp, 0 : tensor<64x!tile.ptr<f32>> -> tensor<1x64x!tile.ptr<f32>>
+  %rb = tile.broadcast %re : tensor<64x1x!tile.ptr<f32>> -> tensor<64x64x!tile.ptr<f32>>
+  %cb = tile.broadcast %ce : tensor<1x64x!tile.ptr<f32>> -> tensor<64x64x!tile.ptr<f32>>
+  %offset = tile.splat %more : i32 -> tensor<64x64xi32>
+  %r = tile.addptr %rb, %offset : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  %c = tile.addptr %cb, %offset : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  %a = tile.load %r : tensor<64x64x!tile.ptr<f32>> -> tensor<64x64xf32>
+  tile.store %c, %a : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xf32>
+  return
+}

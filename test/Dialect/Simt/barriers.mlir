@@ -169,6 +169,30 @@ func.func @swapped(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %n: i32) attributes {
 
 // -----
 
+// Ops that only arrange pointers keep them in their arrays, so that the third one is apart from both; an address that was a number is in any.
+#l = #simt.layout<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32]], dims = [64]>
+#j = #simt.layout<register = [[0, 1]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = [[32, 0]], dims = [64, 2]>
+
+// CHECK-LABEL: func.func @arranged
+func.func @arranged(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %r: !tile.ptr<f32>, %n: i64) attributes {tile.kernel} {
+  %x = arith.constant dense<1.0> : tensor<64x2xf32, #j>
+  %pp = tile.splat %p : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  %both = tile.join %pp, %pp : tensor<64x!tile.ptr<f32>, #l> -> tensor<64x2x!tile.ptr<f32>, #j>
+  %rr = tile.splat %r : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  %a = tile.int_to_ptr %n : i64 -> !tile.ptr<f32>
+  %aa = tile.splat %a : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #l>
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: simt.barrier
+  // CHECK-NEXT: tile.load
+  tile.store %both, %x : tensor<64x2x!tile.ptr<f32>, #j>, tensor<64x2xf32, #j>
+  %y = tile.load %rr : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
+  %z = tile.load %aa : tensor<64x!tile.ptr<f32>, #l> -> tensor<64xf32, #l>
+  return
+}
+
+// -----
+
 // The rows that an unrolled loop writes are disjoint: no barrier among them, nor around the loop; one before they are read.
 #l = #simt.layout<register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]], dims = [64]>
 

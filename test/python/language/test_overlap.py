@@ -42,6 +42,19 @@ def scattered(x, index, y, BLOCK: tl.constexpr):
     tl.store(y + tl.load(index + i), tl.load(x + i))
 
 
+@tz.jit
+def converted(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i).to(y.dtype.element_ty) + 1)
+
+
+@tz.jit
+def turned_round(x, BLOCK: tl.constexpr):
+    at = x + tl.arange(0, BLOCK) * 8
+    more = tl.arange(0, BLOCK)[:, None] + tl.arange(0, BLOCK)[None, :] * BLOCK * 8
+    tl.store(at[None, :] + more, tl.load(at[:, None] + more) + 1)
+
+
 def apart(memory, starts, length):
     """The same slices as copies, the last of them as a view of the memory."""
     return [*(memory[s : s + length].copy() for s in starts[:-1]), memory[starts[-1] : starts[-1] + length]]
@@ -82,6 +95,27 @@ def test_scattered(distance):
     want = memory.copy()
     want[index + 20 + distance] = memory[20:532]
     scattered[(1,)](memory[20:], index, memory[20 + distance :], BLOCK=512)
+    np.testing.assert_array_equal(memory, want)
+
+
+@pytest.mark.parametrize(("source", "target"), [("f2", "f4"), ("f4", "f2"), ("f4", "i4"), ("i4", "i8"), ("i8", "u1")])
+def test_converted_in_place(source, target):
+    """Elements of two sizes at the same offsets are not at the same addresses."""
+    memory = np.zeros(8 * 1024, np.uint8)
+    x, y = (memory[: 1024 * np.dtype(each).itemsize].view(each) for each in (source, target))
+    x[:] = np.arange(1024) % 200
+    converted[(1,)](x, y, BLOCK=1024)
+    np.testing.assert_array_equal(y, (np.arange(1024) % 200 + 1).astype(target))
+
+
+def test_same_offsets_along_other_dimensions():
+    """What is added to the pointers is the same, but the one before ran along another dimension."""
+    n = 64
+    memory = np.random.default_rng(0).standard_normal(n * (n + 1) * 8).astype(np.float32)
+    want = memory.copy()
+    i, j = np.arange(n)[:, None], np.arange(n)[None, :]
+    want[j * 8 + i + j * n * 8] = memory[i * 8 + i + j * n * 8] + 1
+    turned_round[(1,)](memory, BLOCK=n)
     np.testing.assert_array_equal(memory, want)
 
 

@@ -6,6 +6,7 @@
 
 #include "MemoryModel.h"
 
+#include "terrazzo/Analysis/PointerOrigin.h"
 #include "terrazzo/Dialect/Simt/IR/Layouts.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -13,40 +14,6 @@
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::simt;
-
-/// The pointers that `pointer` may come from in one step; none if it is the
-/// argument of a function or nothing is known of it.
-static SmallVector<Value> sourcesOf(Value pointer) {
-  if (auto argument = dyn_cast<BlockArgument>(pointer)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    unsigned index = argument.getArgNumber();
-    if (auto loop = dyn_cast<scf::ForOp>(parent); loop && index > 0)
-      return {loop.getInitArgs()[index - 1],
-              loop.getYieldedValues()[index - 1]};
-    if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
-      if (argument.getOwner() == loop.getBeforeBody())
-        return {loop.getInits()[index], loop.getYieldOp().getOperand(index)};
-      return {loop.getConditionOp().getArgs()[index]};
-    }
-    return {};
-  }
-  Operation *op = pointer.getDefiningOp();
-  unsigned index = cast<OpResult>(pointer).getResultNumber();
-  if (isa<tile::AddPtrOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
-          tile::ReshapeOp, tile::TransposeOp, tile::PtrCastOp, tile::HintOp,
-          ConvertLayoutOp>(op))
-    return {op->getOperand(0)};
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return {select.getTrueValue(), select.getFalseValue()};
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return {branch.thenYield().getOperand(index),
-            branch.elseYield().getOperand(index)};
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return {loop.getInitArgs()[index], loop.getYieldedValues()[index]};
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return {loop.getConditionOp().getArgs()[index]};
-  return {};
-}
 
 /// The one argument that stands for all that may be the same array.
 static Value representative(BlockArgument argument) {
@@ -58,27 +25,14 @@ static Value representative(BlockArgument argument) {
   });
 }
 
-/// Loops may swap what they carry: all ways are followed, and all must end at
-/// one argument.
 Value simt::rootOf(Value pointer) {
-  llvm::SetVector<Value> seen;
-  seen.insert(pointer);
-  Value root;
-  for (size_t next = 0; next < seen.size(); ++next) {
-    Value value = seen[next];
-    SmallVector<Value> sources = sourcesOf(value);
-    seen.insert(sources.begin(), sources.end());
-    if (!sources.empty())
-      continue;
-    auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-      return {};
-    Value found = representative(argument);
-    if (root && root != found)
-      return {};
-    root = found;
-  }
-  return root;
+  auto origins = pointerOrigins(pointer);
+  if (!origins)
+    return {};
+  llvm::SmallSetVector<Value, 2> roots;
+  for (BlockArgument argument : *origins)
+    roots.insert(representative(argument));
+  return roots.size() == 1 ? roots.front() : Value();
 }
 
 static bool isGlobal(const MemoryEffects::EffectInstance &effect) {
