@@ -18,6 +18,7 @@
 #include "Lowering.h"
 
 #include "terrazzo/Dialect/Simt/IR/Layouts.h"
+#include "terrazzo/Dialect/Tile/IR/SortNetwork.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -95,13 +96,6 @@ static bool isExpensive(Operation *op) {
           isNarrow(op->getResult(0).getType()));
 }
 
-/// Stages of a sorting network.
-static int64_t stagesOf(tile::SortOp op) {
-  int64_t levels = llvm::Log2_64_Ceil(
-      cast<RankedTensorType>(op.getType()).getDimSize(op.getAxis()));
-  return op.getBitonic() ? levels : levels * (levels + 1) / 2;
-}
-
 int64_t Lowering::registersFor(Operation *op) {
   Value tile = tileOf(op);
   return tile ? static_cast<int64_t>(distribution(tile.getType()).unique.size())
@@ -111,7 +105,7 @@ int64_t Lowering::registersFor(Operation *op) {
 /// Instructions for each register, roughly.
 int64_t Lowering::weightOf(Operation *op) {
   if (auto sort = dyn_cast<tile::SortOp>(op))
-    return 8 * stagesOf(sort);
+    return 8 * static_cast<int64_t>(tile::sortStages(sort).size());
   if (isa<tile::ScanOp, simt::ConvertLayoutOp>(op))
     return 8;
   if (isExpression(op) && isExpensive(op))

@@ -4,11 +4,13 @@
 //
 // Partners of a stage differ in one bit of the axis: two registers are compared
 // and exchanged; of two lanes, each gets the other's value and keeps one of
-// both. It is the network of tz-tile-expand-sort, so the bits are the same.
+// both.
 // Tests: test/Conversion/SimtToLLVM/loops.mlir, test/python/simt/test_sort.py.
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+
+#include "terrazzo/Dialect/Tile/IR/SortNetwork.h"
 
 using namespace mlir;
 using namespace terrazzo;
@@ -21,30 +23,10 @@ struct Lowering::Network {
   SmallVector<AxisBit> bits;
   Registers values;
 
-  Value greater(Value a, Value c);
   Value turned(Value swap, uint32_t r, size_t level);
   void exchangeRegisters(uint32_t r, uint32_t partner, size_t level);
   void exchangeLanes(uint32_t r, unsigned bit, size_t level);
 };
-
-/// Whether a > c, where NaN is greater than every number.
-Value Lowering::Network::greater(Value a, Value c) {
-  Type type = a.getType();
-  if (!isa<FloatType>(type))
-    return arith::CmpIOp::create(b,
-                                 op.getIsUnsigned() ? arith::CmpIPredicate::ugt
-                                                    : arith::CmpIPredicate::sgt,
-                                 a, c);
-  if (type.getIntOrFloatBitWidth() == 8) {
-    a = arith::ExtFOp::create(b, b.getF16Type(), a);
-    c = arith::ExtFOp::create(b, b.getF16Type(), c);
-  }
-  // The unordered comparison holds for a NaN in either; that `c` is a number
-  // leaves the one in `a`.
-  Value unordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, a, c);
-  Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, c, c);
-  return arith::AndIOp::create(b, unordered, isNumber);
-}
 
 /// The answer for a block that sorts the other way: every other one does.
 Value Lowering::Network::turned(Value swap, uint32_t r, size_t level) {
@@ -62,7 +44,7 @@ Value Lowering::Network::turned(Value swap, uint32_t r, size_t level) {
 void Lowering::Network::exchangeRegisters(uint32_t r, uint32_t partner,
                                           size_t level) {
   Value low = values[r], high = values[partner];
-  Value swap = turned(greater(low, high), r, level);
+  Value swap = turned(tile::sortsBehind(b, op, low, high), r, level);
   values[r] = arith::SelectOp::create(b, swap, high, low);
   values[partner] = arith::SelectOp::create(b, swap, low, high);
 }
@@ -71,7 +53,7 @@ void Lowering::Network::exchangeLanes(uint32_t r, unsigned bit, size_t level) {
   Value own = values[r], other = l.shuffleXor(own, int32_t{1} << bit);
   Value low = arith::SelectOp::create(b, l.laneBit(bit), other, own);
   Value high = arith::SelectOp::create(b, l.laneBit(bit), own, other);
-  Value swap = turned(greater(low, high), r, level);
+  Value swap = turned(tile::sortsBehind(b, op, low, high), r, level);
   values[r] = arith::SelectOp::create(b, swap, other, own);
 }
 
@@ -102,18 +84,16 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
             : arith::SelectOp::create(b, isThere, net.values[r], last)
                   .getResult();
   }
-  for (size_t level = op.getBitonic() ? bits->size() : 1;
-       level <= bits->size() && level > 0; ++level)
-    for (size_t place = level; place-- > 0;) {
-      AxisBit bit = (*bits)[place];
-      uint32_t partner = uint32_t{1} << bit.bit;
-      for (uint32_t r : d.unique) {
-        if (bit.kind == AxisBit::Lane)
-          net.exchangeLanes(r, bit.bit, level);
-        else if ((r & partner) == 0)
-          net.exchangeRegisters(r, r | partner, level);
-      }
+  for (auto [level, place] : tile::sortStages(op)) {
+    AxisBit bit = (*bits)[place];
+    uint32_t partner = uint32_t{1} << bit.bit;
+    for (uint32_t r : d.unique) {
+      if (bit.kind == AxisBit::Lane)
+        net.exchangeLanes(r, bit.bit, level);
+      else if ((r & partner) == 0)
+        net.exchangeRegisters(r, r | partner, level);
     }
+  }
   setEach(op.getResult(), [&](uint32_t r) { return net.values[r]; });
   return success();
 }

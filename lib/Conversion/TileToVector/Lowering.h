@@ -409,11 +409,11 @@ private:
   /// A network over `size` elements along an axis of a buffer.
   struct Network {
     Buffer buffer;
+    tile::SortOp op;
     int64_t axis, size;
-    bool isDescending, isUnsigned, isBitonic;
+    bool isDescending, isBitonic;
   };
   llvm::LogicalResult lowerSort(tile::SortOp op);
-  mlir::Value sortsBehind(const Network &net, mlir::Value a, mlir::Value c);
   void exchange(const Network &net, const Coords &low, const Coords &high,
                 mlir::Value isOdd);
   mlir::Value exchangeLanes(const Network &net, mlir::Value x, int64_t distance,

@@ -11,31 +11,11 @@
 
 #include "Lowering.h"
 
+#include "terrazzo/Dialect/Tile/IR/SortNetwork.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::cpu;
-
-/// Whether a > c, where NaN is greater than every number.
-Value Lowering::sortsBehind(const Network &net, Value a, Value c) {
-  Type type = a.getType(), element = getElementTypeOrSelf(type);
-  if (!isa<FloatType>(element))
-    return arith::CmpIOp::create(b,
-                                 net.isUnsigned ? arith::CmpIPredicate::ugt
-                                                : arith::CmpIPredicate::sgt,
-                                 a, c);
-  if (element.getIntOrFloatBitWidth() == 8) {
-    Type wide = b.getF16Type();
-    if (auto vector = dyn_cast<VectorType>(type))
-      wide = VectorType::get(vector.getShape(), wide);
-    a = arith::ExtFOp::create(b, wide, a);
-    c = arith::ExtFOp::create(b, wide, c);
-  }
-  // The unordered comparison holds for a NaN in either; that `c` is a number
-  // leaves the one in `a`.
-  Value unordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, a, c);
-  Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, c, c);
-  return arith::AndIOp::create(b, unordered, isNumber);
-}
 
 /// Whether element `i` is in a block that is sorted against the others.
 static Value isInOddBlock(ImplicitLocOpBuilder &b, Value i, Value block) {
@@ -47,7 +27,7 @@ static Value isInOddBlock(ImplicitLocOpBuilder &b, Value i, Value block) {
 void Lowering::exchange(const Network &net, const Coords &low,
                         const Coords &high, Value isOdd) {
   Value a = loadBuffer(net.buffer, low).v, c = loadBuffer(net.buffer, high).v;
-  Value swap = sortsBehind(net, a, c);
+  Value swap = tile::sortsBehind(b, net.op, a, c);
   Value turned = isOdd;
   if (net.isDescending)
     turned = arith::XOrIOp::create(b, turned, constant(1, b.getI1Type()));
@@ -72,7 +52,7 @@ Value Lowering::exchangeLanes(const Network &net, Value x, int64_t distance,
   }
   Value low = vector::ShuffleOp::create(b, x, x, lower);
   Value high = vector::ShuffleOp::create(b, x, x, upper);
-  Value swap = sortsBehind(net, low, high);
+  Value swap = tile::sortsBehind(b, net.op, low, high);
   auto type = cast<VectorType>(swap.getType());
   Value lanesTurned =
       arith::ConstantOp::create(b, DenseElementsAttr::get(type, turned));
@@ -178,10 +158,10 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
   Type element = type.getElementType();
   int64_t axis = op.getAxis(), extent = shape[axis], saved = lanes;
   Network net{{},
+              op,
               axis,
-              static_cast<int64_t>(llvm::PowerOf2Ceil(extent)),
+              int64_t{1} << tile::sortLevels(op),
               op.getDescending(),
-              op.getIsUnsigned(),
               op.getBitonic()};
   // What it reads comes first: where that lies decides this buffer's layout.
   prepare(op.getSource(), shape);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "terrazzo/Dialect/Tile/IR/Checks.h"
+#include "terrazzo/Dialect/Tile/IR/SortNetwork.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 #include "terrazzo/Dialect/Tile/Transforms/Passes.h"
 
@@ -46,11 +47,10 @@ public:
     Value moved = transpose(op.getSource(), order);
     int64_t extent = type.getDimSize(axis);
     rows = type.getNumElements() / extent;
-    size = llvm::PowerOf2Ceil(extent);
+    size = int64_t{1} << tile::sortLevels(op);
     Value x = padded(reshape(moved, {rows, extent}), extent);
-    for (int64_t block = op.getBitonic() ? size : 2; block <= size; block *= 2)
-      for (int64_t distance = block / 2; distance >= 1; distance /= 2)
-        x = exchange(x, distance, block);
+    for (tile::SortStage stage : tile::sortStages(op))
+      x = exchange(x, int64_t{1} << stage.distance, int64_t{1} << stage.block);
     if (extent != size)
       x = first(x, extent);
     x = reshape(x, tile::getShape(moved.getType()));
@@ -95,27 +95,6 @@ private:
                                  ArrayRef<int32_t>{1, 1}, ArrayRef<int32_t>{});
   }
 
-  /// Whether a > b, where NaN is greater than every number.
-  Value greater(Value a, Value c) {
-    Type element = tile::getElementType(a.getType());
-    if (!isa<FloatType>(element))
-      return arith::CmpIOp::create(b,
-                                   op.getIsUnsigned()
-                                       ? arith::CmpIPredicate::ugt
-                                       : arith::CmpIPredicate::sgt,
-                                   a, c);
-    if (element.getIntOrFloatBitWidth() == 8) {
-      Type wide = tile::withElementType(a.getType(), b.getF16Type());
-      a = arith::ExtFOp::create(b, wide, a);
-      c = arith::ExtFOp::create(b, wide, c);
-    }
-    // The unordered comparison holds for a NaN in either; that `c` is a number
-    // leaves the one in `a`.
-    Value unordered = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, a, c);
-    Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, c, c);
-    return arith::AndIOp::create(b, unordered, isNumber);
-  }
-
   /// Which pairs sort downwards: blocks in turns, the first one upwards unless
   /// the whole sorts downwards. Null if none does.
   Value direction(int64_t distance, int64_t block) {
@@ -140,7 +119,7 @@ private:
         reshape(x, {rows, size / (2 * distance), 2, distance}), order);
     auto split = tile::SplitOp::create(b, pairs);
     Value low = split.getLhs(), high = split.getRhs();
-    Value swap = greater(low, high);
+    Value swap = tile::sortsBehind(b, op, low, high);
     if (downwards) {
       if (downwards.getType() != swap.getType())
         downwards = tile::BroadcastOp::create(b, swap.getType(), downwards);
@@ -167,16 +146,11 @@ bool staysWhole(tile::SortOp op, ModuleOp module) {
   int64_t warpSize = target && target.getWarpSize() ? target.getWarpSize() : 32;
   auto warps = module->getAttrOfType<IntegerAttr>(tile::kNumWarpsAttr);
   int64_t numWarps = warps ? warps.getInt() : 4;
-  int64_t rows = 1, levels = 0;
-  for (auto [dim, extent] :
-       llvm::enumerate(cast<RankedTensorType>(op.getType()).getShape())) {
-    if (static_cast<int64_t>(dim) == op.getAxis())
-      levels = llvm::Log2_64_Ceil(extent);
-    else
+  int64_t rows = 1, size = int64_t{1} << tile::sortLevels(op);
+  for (auto [dim, extent] : llvm::enumerate(tile::getShape(op.getType())))
+    if (static_cast<int64_t>(dim) != op.getAxis())
       rows *= llvm::PowerOf2Ceil(extent);
-  }
-  int64_t size = int64_t{1} << levels;
-  int64_t stages = op.getBitonic() ? levels : levels * (levels + 1) / 2;
+  auto stages = static_cast<int64_t>(tile::sortStages(op).size());
   return rows * size / (warpSize * numWarps) * stages > kMostExchanges &&
          rows >= numWarps && size <= warpSize * kMostInLane;
 }
