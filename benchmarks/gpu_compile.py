@@ -54,6 +54,24 @@ def flipped(x, y, M: tl.constexpr, N: tl.constexpr):
 
 
 @tz.jit
+def joined(x, y, M: tl.constexpr, N: tl.constexpr):
+    """Two tiles element by element in turns."""
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    v = tl.load(x + at)
+    pairs = tl.arange(0, M)[:, None] * (2 * N) + tl.arange(0, 2 * N)[None, :]
+    tl.store(y + pairs, tl.reshape(tl.join(v, v + 1), (M, 2 * N)))
+
+
+@tz.jit
+def halved(x, y, M: tl.constexpr, N: tl.constexpr):
+    """The product of each pair of neighbours."""
+    at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    low, high = tl.split(tl.reshape(tl.load(x + at), (M, N // 2, 2)))
+    half = tl.arange(0, M)[:, None] * (N // 2) + tl.arange(0, N // 2)[None, :]
+    tl.store(y + half, low * high)
+
+
+@tz.jit
 def to_fp8(x, y, M: tl.constexpr, N: tl.constexpr):
     """A tile of fp8."""
     at = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
@@ -71,11 +89,14 @@ def functions(x, y, M: tl.constexpr, N: tl.constexpr):
 KERNELS: dict[str, tuple[Any, str, str, dict[str, Any]]] = {
     "sort": (sort_tile, "*fp32", "*fp32", {"DIM": 1}),
     "sort columns": (sort_tile, "*fp32", "*fp32", {"DIM": 0}),
+    "sort a row": (sort_tile, "*fp32", "*fp32", {"M": 1, "N": 4096, "DIM": 1}),
     "topk": (top, "*fp32", "*fp32", {}),
     "argsort": (argsort, "*i32", "*i32", {}),
     "scan": (sums, "*fp32", "*fp32", {}),
     "histogram": (counts, "*i32", "*i32", {}),
     "gather": (picked, "*i32", "*i32", {}),
+    "join": (joined, "*fp32", "*fp32", {}),
+    "split": (halved, "*fp32", "*fp32", {}),
     "flip": (flipped, "*fp32", "*fp32", {}),
     "fp8": (to_fp8, "*fp32", "*fp8e4nv", {}),
     "casts": (casts, "*i32", "*i32", {}),
@@ -135,7 +156,9 @@ def main() -> None:
     for name, (kernel, x, y, constants) in KERNELS.items():
         if arguments.only and name not in arguments.only.split(","):
             continue
-        for size in arguments.sizes.split(","):
+        # A kernel whose extents are constants has one size.
+        own = f"{constants['M']}x{constants['N']}" if "M" in constants else arguments.sizes
+        for size in own.split(","):
             m, n = map(int, size.split("x"))
             for warps in map(int, arguments.warps.split(",")):
                 row = f"| {name} | {size} | {warps} |"

@@ -58,7 +58,8 @@ static Value tileOf(Operation *op) {
     tile = store.getValue();
   else if (auto count = dyn_cast<simt::LocalCountOp>(op))
     tile = count.getIndices();
-  else if (isa<simt::ConvertLayoutOp, tile::ReduceOp, simt::WarpReduceOp>(op))
+  else if (isa<simt::ConvertLayoutOp, tile::ReduceOp, simt::WarpReduceOp,
+               tile::JoinOp, tile::SplitOp>(op))
     tile = op->getOperand(0);
   return tile && isTile(tile) ? tile : Value();
 }
@@ -73,6 +74,8 @@ static int64_t axisOf(Operation *op) {
     return reduce.getAxis();
   if (auto reduce = dyn_cast<simt::WarpReduceOp>(op))
     return reduce.getAxis();
+  if (auto split = dyn_cast<tile::SplitOp>(op))
+    return split.getSource().getType().getRank() - 1;
   return -1;
 }
 
@@ -106,6 +109,8 @@ int64_t Lowering::registersFor(Operation *op) {
 int64_t Lowering::weightOf(Operation *op) {
   if (auto sort = dyn_cast<tile::SortOp>(op))
     return 8 * static_cast<int64_t>(tile::sortStages(sort).size());
+  if (isa<tile::JoinOp, tile::SplitOp>(op))
+    return 0;
   if (isa<tile::ScanOp, simt::ConvertLayoutOp>(op))
     return 8;
   if (isExpression(op) && isExpensive(op))
@@ -245,6 +250,48 @@ bool Lowering::chooseBitsAlong(tile::ScanOp op, Loop &loop,
   return true;
 }
 
+/// A sort whose axis is long in registers goes over them several times. A turn
+/// holds few registers, and does all stages that exchange only those, or lanes;
+/// the next stage begins another pass. Empty where one pass with the axis in
+/// each turn does.
+SmallVector<Lowering::SortPass> Lowering::sortPasses(tile::SortOp op) {
+  Distribution &d = distribution(op.getType());
+  int64_t axis = op.getAxis();
+  size_t kept = llvm::Log2_64(std::max<int64_t>(2, machine.turn / 2));
+  llvm::DenseMap<unsigned, size_t> along;
+  for (auto [bit, basis] : llvm::enumerate(d.registers))
+    if (basis[axis] != 0)
+      along[llvm::Log2_32(basis[axis])] = bit;
+  if (along.size() <= kept + 1 ||
+      !simt::hasOwnBits(simt::getLayout(op.getType()).getLayout(),
+                        static_cast<int>(axis)))
+    return {};
+  SmallVector<SortPass> passes;
+  llvm::SmallSetVector<size_t, 4> held;
+  auto endPass = [&] {
+    for (size_t bit = 0; bit < d.registers.size(); ++bit)
+      if (held.size() < kept)
+        held.insert(bit);
+      else if (!held.contains(bit))
+        passes.back().bits.push_back(d.registers[bit]);
+    held.clear();
+  };
+  passes.emplace_back();
+  for (tile::SortStage stage : tile::sortStages(op)) {
+    auto it = along.find(stage.distance);
+    if (it != along.end() && !held.contains(it->second)) {
+      if (held.size() == kept) {
+        endPass();
+        passes.emplace_back();
+      }
+      held.insert(it->second);
+    }
+    passes.back().stages.push_back(stage);
+  }
+  endPass();
+  return passes;
+}
+
 /// Where the bits of the counter move: not along an axis that belongs together,
 /// and not where one access covers neighbours.
 bool Lowering::chooseBits(Operation *op, Value tile, Loop &loop,
@@ -252,6 +299,13 @@ bool Lowering::chooseBits(Operation *op, Value tile, Loop &loop,
   if (auto scan = dyn_cast<tile::ScanOp>(op))
     if (chooseBitsAlong(scan, loop, bits))
       return true;
+  if (auto sort = dyn_cast<tile::SortOp>(op)) {
+    loop.passes = sortPasses(sort);
+    if (!loop.passes.empty()) {
+      bits.assign(loop.passes.front().bits);
+      return true;
+    }
+  }
   Distribution &d = distribution(tile.getType());
   int64_t axis = axisOf(op);
   auto convert = dyn_cast<simt::ConvertLayoutOp>(op);
@@ -347,9 +401,13 @@ bool Lowering::planLoop(Operation *op, Loop &loop) {
     return false;
   loop.bits = bits.size();
   SmallVector<Coords> ofResults(bits);
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    for (Coords &basis : ofResults)
+  for (Coords &basis : ofResults)
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
       basis.erase(basis.begin() + reduce.getAxis());
+    else if (isa<tile::JoinOp>(op))
+      basis.push_back(0);
+    else if (isa<tile::SplitOp>(op))
+      basis.pop_back();
   for (Value result : op->getResults())
     if (!isTile(result) || !addTile(loop, result, ofResults))
       return false;
@@ -484,6 +542,61 @@ SmallVector<Value> Lowering::initialCarry(Operation *op, const Loop &loop) {
   return inits;
 }
 
+LogicalResult Lowering::emitLoop(Operation *op, const Loop &loop,
+                                 Window &turn) {
+  auto now = scf::ForOp::create(b, i32(0), i32(int64_t{1} << loop.bits), i32(1),
+                                initialCarry(op, loop));
+  // By the name that it has on LLVM's branch, onto which conversions carry it.
+  now->setAttr("loop_annotation", keepsLoop(b));
+  OpBuilder::InsertionGuard guard(b);
+  Block &body = *now.getBody();
+  if (!body.empty())
+    body.getTerminator()->erase();
+  b.setInsertionPointToStart(&body);
+  turn.counter = now.getInductionVar();
+  if (loop.along > 0) {
+    Value mask = i32((int64_t{1} << loop.along) - 1);
+    Value place = arith::AndIOp::create(b, turn.counter, mask);
+    turn.isFirst =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, i32(0));
+    llvm::append_range(turn.carried, now.getRegionIterArgs());
+    if (cast<tile::ScanOp>(op).getReverse())
+      turn.counter = arith::XOrIOp::create(b, turn.counter, mask);
+  }
+  turn.head = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  window = &turn;
+  LogicalResult result = lowerTurn(op, loop);
+  window = nullptr;
+  if (failed(result))
+    return failure();
+  turn.head->erase();
+  scf::YieldOp::create(b, turn.next);
+  return success();
+}
+
+/// Each pass of a sort but the first goes on, in place, with what the one
+/// before has left.
+LogicalResult Lowering::lowerPasses(tile::SortOp op, const Loop &first) {
+  Value source = op.getSource(), saved = arrays.lookup(source);
+  for (auto [number, pass] : llvm::enumerate(first.passes)) {
+    Window turn;
+    turn.pass = &pass;
+    turn.isFirstPass = number == 0;
+    Loop next;
+    next.bits = pass.bits.size();
+    next.tiles[source] = next.tiles[op.getResult()] = pass.bits;
+    next.sources = {source};
+    if (failed(emitLoop(op, number == 0 ? first : next, turn)))
+      return failure();
+    arrays[source] = arrays.lookup(op.getResult());
+  }
+  if (saved)
+    arrays[source] = saved;
+  else
+    arrays.erase(source);
+  return success();
+}
+
 LogicalResult Lowering::lowerLoop(Operation *op) {
   b.setLoc(op->getLoc());
   Loop loop;
@@ -503,36 +616,10 @@ LogicalResult Lowering::lowerLoop(Operation *op) {
   }
   for (Value result : op->getResults())
     arrays[result] = makeArray(result);
-  auto now = scf::ForOp::create(b, i32(0), i32(int64_t{1} << loop.bits), i32(1),
-                                initialCarry(op, loop));
-  // By the name that it has on LLVM's branch, onto which conversions carry it.
-  now->setAttr("loop_annotation", keepsLoop(b));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block &body = *now.getBody();
-    if (!body.empty())
-      body.getTerminator()->erase();
-    b.setInsertionPointToStart(&body);
-    Window turn;
-    turn.counter = now.getInductionVar();
-    if (loop.along > 0) {
-      Value mask = i32((int64_t{1} << loop.along) - 1);
-      Value place = arith::AndIOp::create(b, turn.counter, mask);
-      turn.isFirst =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, place, i32(0));
-      llvm::append_range(turn.carried, now.getRegionIterArgs());
-      if (cast<tile::ScanOp>(op).getReverse())
-        turn.counter = arith::XOrIOp::create(b, turn.counter, mask);
-    }
-    turn.head = arith::ConstantOp::create(b, b.getBoolAttr(false));
-    window = &turn;
-    LogicalResult result = lowerTurn(op, loop);
-    window = nullptr;
-    if (failed(result))
-      return failure();
-    turn.head->erase();
-    scf::YieldOp::create(b, turn.next);
-  }
+  Window turn;
+  if (failed(loop.passes.empty() ? emitLoop(op, loop, turn)
+                                 : lowerPasses(cast<tile::SortOp>(op), loop)))
+    return failure();
   // Only what dominates all uses may be found again.
   for (Value tile : spilled)
     arrays.erase(tile);

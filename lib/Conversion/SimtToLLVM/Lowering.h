@@ -29,6 +29,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "terrazzo/Dialect/Simt/IR/Simt.h"
+#include "terrazzo/Dialect/Tile/IR/SortNetwork.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -151,6 +152,8 @@ private:
   /// Whether these bits of a hardware index are all 0.
   mlir::Value areClear(mlir::Value index, uint32_t mask);
   mlir::Value laneBit(unsigned bit);
+  /// A bit of the counter of the loop over registers.
+  mlir::Value counterBit(unsigned bit);
   void computeThread(Distribution &d);
   mlir::Value coordinate(Distribution &d, uint32_t r, int64_t dim);
   /// Conditions: null is true, and `never()` false.
@@ -264,6 +267,12 @@ private:
 
   //===--- Loops.cpp
   //-------------------------------------------------------===//
+  /// Some stages of a sort, one after the other, in a loop over the registers
+  /// that none of them exchanges.
+  struct SortPass {
+    llvm::SmallVector<tile::SortStage> stages;
+    llvm::SmallVector<Coords> bits; ///< of the counter
+  };
   /// What a loop over registers sees of a tile: where the counter's bits move.
   struct Loop {
     llvm::MapVector<mlir::Value, llvm::SmallVector<Coords>> tiles;
@@ -271,6 +280,7 @@ private:
     llvm::SmallVector<mlir::Operation *> inside; ///< computed in it, in order
     size_t bits = 0;
     size_t along = 0; ///< of them, the lowest, along the axis of a scan
+    llvm::SmallVector<SortPass> passes; ///< of a sort along registers
   };
   /// The state in the body of such a loop.
   struct Window {
@@ -280,6 +290,10 @@ private:
     /// turn, the last elements of the turn before, and those of this one.
     mlir::Value isFirst;
     llvm::SmallVector<mlir::Value> carried, next;
+    /// Of a sort in passes: this one, and whether it is the first.
+    const SortPass *pass = nullptr;
+    bool isFirstPass = true;
+    llvm::DenseMap<unsigned, mlir::Value> counterBits;
     llvm::DenseMap<mlir::Attribute, std::unique_ptr<Distribution>>
         distributions;
     llvm::DenseMap<mlir::Value, Registers> tiles;
@@ -295,6 +309,7 @@ private:
                   llvm::SmallVectorImpl<Coords> &bits);
   bool chooseBitsAlong(tile::ScanOp op, Loop &loop,
                        llvm::SmallVectorImpl<Coords> &bits);
+  llvm::SmallVector<SortPass> sortPasses(tile::SortOp op);
   bool addTile(Loop &loop, mlir::Value tile, llvm::ArrayRef<Coords> bits);
   bool addOperands(Loop &loop, mlir::Operation *op,
                    llvm::DenseSet<mlir::Operation *> &seen);
@@ -310,6 +325,9 @@ private:
   llvm::SmallVector<mlir::Value> initialCarry(mlir::Operation *op,
                                               const Loop &loop);
   llvm::LogicalResult lowerLoop(mlir::Operation *op);
+  llvm::LogicalResult emitLoop(mlir::Operation *op, const Loop &loop,
+                               Window &turn);
+  llvm::LogicalResult lowerPasses(tile::SortOp op, const Loop &first);
   llvm::LogicalResult lowerTurn(mlir::Operation *op, const Loop &loop);
 
   //===--- Shape.cpp
@@ -348,10 +366,11 @@ private:
                llvm::ArrayRef<mlir::Value> no);
   /// The hardware bit that moves along one bit of an axis.
   struct AxisBit {
-    enum Kind : uint8_t { None, Register, Lane, Warp } kind = None;
+    enum Kind : uint8_t { None, Register, Lane, Warp, Counter } kind = None;
     unsigned bit = 0;
   };
-  /// One for each bit of the axis; fails unless there is one.
+  /// One for each bit of the axis, also those that a loop over registers goes
+  /// along; fails unless there is one.
   llvm::FailureOr<llvm::SmallVector<AxisBit>>
   axisBits(mlir::Operation *op, Distribution &d, int64_t axis);
   /// Which of them a reduction combines, in order.

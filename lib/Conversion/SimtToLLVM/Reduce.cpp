@@ -47,9 +47,7 @@ Lowering::Tuple Lowering::select(Value condition, ArrayRef<Value> yes,
 
 FailureOr<SmallVector<Lowering::AxisBit>>
 Lowering::axisBits(Operation *op, Distribution &d, int64_t axis) {
-  // A loop over registers may go along the highest bits.
-  auto isAlong = [&](const Coords &basis) { return basis[axis] != 0; };
-  SmallVector<AxisBit> bits(d.outBits[axis] - llvm::count_if(d.loops, isAlong));
+  SmallVector<AxisBit> bits(d.outBits[axis]);
   bool isClean = true;
   auto collect = [&](ArrayRef<Coords> bases, AxisBit::Kind kind) {
     for (auto [bit, basis] : llvm::enumerate(bases)) {
@@ -67,6 +65,7 @@ Lowering::axisBits(Operation *op, Distribution &d, int64_t axis) {
   collect(d.registers, AxisBit::Register);
   collect(d.lanes, AxisBit::Lane);
   collect(d.warps, AxisBit::Warp);
+  collect(d.loops, AxisBit::Counter);
   for (AxisBit bit : bits)
     isClean &= bit.kind != AxisBit::None;
   if (!isClean)

@@ -405,6 +405,9 @@ LogicalResult Lowering::lowerScan(tile::ScanOp op) {
   FailureOr<SmallVector<AxisBit>> bits = axisBits(op, d, axis);
   if (failed(bits))
     return failure();
+  // A loop along the axis goes over its highest bits.
+  while (!bits->empty() && bits->back().kind == AxisBit::Counter)
+    bits->pop_back();
   bool isPadded = type.getDimSize(axis) != int64_t{1} << d.outBits[axis];
   Scan scan{
       *this, b, op.getCombine(), op.getReverse(), op.getReverse() && isPadded,

@@ -283,6 +283,14 @@ Value Lowering::laneBit(unsigned bit) {
   return slot;
 }
 
+Value Lowering::counterBit(unsigned bit) {
+  Value &slot = window->counterBits[bit];
+  if (!slot)
+    atHead(
+        [&] { slot = negated(areClear(window->counter, uint32_t{1} << bit)); });
+  return slot;
+}
+
 static bool isPower(int32_t value) {
   return value > 0 && llvm::isPowerOf2_32(value);
 }

@@ -35,6 +35,8 @@ Value Lowering::Network::turned(Value swap, uint32_t r, size_t level) {
     AxisBit bit = bits[level];
     if (bit.kind == AxisBit::Lane)
       swap = arith::XOrIOp::create(b, swap, l.laneBit(bit.bit));
+    else if (bit.kind == AxisBit::Counter)
+      swap = arith::XOrIOp::create(b, swap, l.counterBit(bit.bit));
     else
       isTurned ^= (r >> bit.bit & 1) != 0;
   }
@@ -72,7 +74,10 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
                           "warps: the sort should have been decomposed");
   Network net{*this, b, op, *bits, Registers(registersOf(op.getSource()))};
   Value last;
+  bool isFirst = !window || window->isFirstPass;
   for (uint32_t r : d.unique) {
+    if (!isFirst)
+      break;
     Value isThere = inBoundsAlong(type, r, axis);
     if (!isThere)
       continue;
@@ -84,7 +89,8 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
             : arith::SelectOp::create(b, isThere, net.values[r], last)
                   .getResult();
   }
-  for (auto [level, place] : tile::sortStages(op)) {
+  for (auto [level, place] :
+       window && window->pass ? window->pass->stages : tile::sortStages(op)) {
     AxisBit bit = (*bits)[place];
     uint32_t partner = uint32_t{1} << bit.bit;
     for (uint32_t r : d.unique) {

@@ -5,6 +5,8 @@
 
 #row = #simt.layout<register = [[1], [2], [4]], lane = [[8], [16], [32], [64], [128]], warp = [], dims = [256]>
 #sums = #simt.layout<register = [[1], [2]], lane = [[0], [0], [0], [4], [8]], warp = [], dims = [16]>
+#along = #simt.layout<register = [[1], [2], [4], [8]], lane = [[0], [0], [0], [0], [0]], warp = [], dims = [16]>
+#pairs = #simt.layout<register = [[0, 1], [1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [32, 0], [64, 0], [128, 0]], warp = [], dims = [256, 2]>
 #tile = #simt.layout<register = [[1, 0], [2, 0], [0, 1]], lane = [[0, 2], [0, 4], [0, 8], [4, 0], [8, 0]], warp = [], dims = [16, 16]>
 
 module attributes {tile.num_warps = 1 : i32, tile.target = #tile.target<warp_size = 32, private_space = 5>} {
@@ -55,6 +57,44 @@ func.func @sorted(%x: !tile.ptr<i32>) attributes {tile.kernel} {
   %v = tile.load %px : tensor<16x16x!tile.ptr<i32>, #tile> -> tensor<16x16xi32, #tile>
   %s = tile.sort %v, 1 : tensor<16x16xi32, #tile>
   tile.store %px, %s : tensor<16x16x!tile.ptr<i32>, #tile>, tensor<16x16xi32, #tile>
+  return
+}
+
+// A row with four bits in registers and turns of two registers: a loop goes over three bits, and the next stage, which exchanges the one below
+// or begins at the top again, is a loop of its own. Of 1 + 2 + 3 + 4 stages none shares its bit with the one before.
+// CHECK-LABEL: func.func @sorted_along(
+// CHECK-COUNT-10: scf.for %{{.*}} = %{{.*}} to %c8
+// CHECK:          simt.thread_store
+// CHECK-NOT:      scf.for
+// CHECK:          return
+func.func @sorted_along(%x: !tile.ptr<i32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 16 : tensor<16xi32, #along>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<16x!tile.ptr<i32>, #along>
+  %px = tile.addptr %xs, %at : tensor<16x!tile.ptr<i32>, #along>, tensor<16xi32, #along>
+  %v = tile.load %px : tensor<16x!tile.ptr<i32>, #along> -> tensor<16xi32, #along>
+  %s = tile.sort %v, 0 : tensor<16xi32, #along>
+  tile.store %px, %s : tensor<16x!tile.ptr<i32>, #along>, tensor<16xi32, #along>
+  return
+}
+
+// Pairs: a turn holds four registers of each of the two tiles, and eight of what they make.
+// CHECK-LABEL: func.func @joined(
+// CHECK:         scf.for
+// CHECK:         scf.for
+// CHECK:         } {loop_annotation
+// CHECK-NEXT:    scf.for
+// CHECK-COUNT-8:   llvm.store
+// CHECK-NOT:       llvm.store
+// CHECK:         } {loop_annotation
+func.func @joined(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>) attributes {tile.kernel} {
+  %at = tile.arange 0 to 256 : tensor<256xi32, #row>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<256x!tile.ptr<i32>, #row>
+  %px = tile.addptr %xs, %at : tensor<256x!tile.ptr<i32>, #row>, tensor<256xi32, #row>
+  %v = tile.load %px : tensor<256x!tile.ptr<i32>, #row> -> tensor<256xi32, #row>
+  %w = tile.load %px : tensor<256x!tile.ptr<i32>, #row> -> tensor<256xi32, #row>
+  %j = tile.join %v, %w : tensor<256xi32, #row> -> tensor<256x2xi32, #pairs>
+  %ys = tile.splat %y : !tile.ptr<i32> -> tensor<256x2x!tile.ptr<i32>, #pairs>
+  tile.store %ys, %j : tensor<256x2x!tile.ptr<i32>, #pairs>, tensor<256x2xi32, #pairs>
   return
 }
 

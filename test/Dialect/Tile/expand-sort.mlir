@@ -77,6 +77,13 @@ module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_siz
     %s = tile.sort %x, 1 : tensor<64x64xf32>
     return %s : tensor<64x64xf32>
   }
+  // CHECK-LABEL: @long_rows
+  // CHECK:         tile.sort
+  // CHECK-NEXT:    return
+  func.func @long_rows(%x: tensor<4x4096xf32>) -> tensor<4x4096xf32> {
+    %s = tile.sort %x, 1 : tensor<4x4096xf32>
+    return %s : tensor<4x4096xf32>
+  }
   // CHECK-LABEL: @few_rows
   // CHECK-NOT:     tile.sort
   // CHECK:         return

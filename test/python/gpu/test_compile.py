@@ -67,6 +67,27 @@ def test_stages(target, stages, code):
     assert kernel.metadata.target == kernel.target == target
 
 
+@tz.jit
+def ordered(x_ptr, y_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(y_ptr + at, tl.sort(tl.load(x_ptr + at)))
+
+
+@tz.jit
+def in_turns(x_ptr, y_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    low, high = tl.split(tl.reshape(tl.load(x_ptr + at), (N // 2, 2)))
+    tl.store(y_ptr + at, tl.reshape(tl.join(high, low), (N,)))
+
+
+@pytest.mark.parametrize("target", [CUDA, HIP])
+@pytest.mark.parametrize(("kernel", "n", "most"), [(ordered, 4096, 5000), (in_turns, 65536, 600)])
+def test_one_warp_with_much_to_do_is_short(kernel, n, most, target):
+    """What many registers of a thread repeat is loops, also along a row and in pairs."""
+    asm = kernel.warmup(tl.float32, tl.float32, N=n, target=target, num_warps=1).asm["asm"]
+    assert len(asm.splitlines()) < most
+
+
 def test_cubin_is_there_if_ptxas_is():
     kernel = compiled(CUDA)
     if ptxas.path():

@@ -80,6 +80,24 @@ def test_everything_is_a_loop(block, turn, monkeypatch):  # noqa: F811
         assert loops_of(program) >= 6
 
 
+@pytest.mark.parametrize("turn", [1, 4])
+def test_pairs_are_loops(block, turn, monkeypatch):  # noqa: F811
+    """Two tiles joined and split again, with work in between."""
+    monkeypatch.setattr(programs, "TO_THREADS", f"--tz-simt-to-llvm=limit=0 fewest=2 turn={turn}")
+    x, y = integers((64, 64)), integers((64, 64))
+    program = Program(*block)
+    t, pair = "tensor<64x64xi32>", "tensor<64x64x2xi32>"
+    joined = program.emit(f"tile.join {program.load(x, 'i32')}, {program.load(y, 'i32')} : {t} -> {pair}")
+    squares = program.emit(f"arith.muli {joined}, {joined} : {pair}")
+    halves = program.emit(f"tile.split {squares} : {pair} -> {t}", 2)
+    places = [program.store(joined, (64, 64, 2), "i32"), *(program.store(half, (64, 64), "i32") for half in halves)]
+    results = program.run(passes=PASSES)
+    for place, wanted in zip(places, (np.stack([x, y], -1), x * x, y * y), strict=True):
+        np.testing.assert_array_equal(results[place], wanted)
+    if 64 * 64 >= 8 * turn * block[0] * block[1]:
+        assert loops_of(program) >= 6
+
+
 def test_short_kernels_have_no_loops(monkeypatch):
     """The same kernel below and above the limit."""
     for limit, has_loops in ((1 << 30, False), (0, True)):

@@ -71,6 +71,19 @@ def test_sort(block, shape, axis):  # noqa: F811
         assert got.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("turn", [2, 8])
+@pytest.mark.parametrize(("shape", "axis"), [((1, 512), 1), ((2, 300), 1), ((256, 2), 0)])
+def test_rows_that_are_long_in_registers(shape, axis, turn, monkeypatch):
+    """Several passes, each of them over some bits of the axis."""
+    monkeypatch.setattr(programs, "TO_THREADS", f"--tz-simt-to-llvm=limit=0 fewest=4 turn={turn}")
+    rng = np.random.default_rng(sum(shape))
+    for element, flags in (("f32", ""), ("i16", "descending")):
+        x = numbers(rng, shape, element)
+        got = run(x, element, axis, flags, PASSES, (4, 1))
+        assert_same(got, in_order(x, axis, flags == "descending"))
+        assert got.tobytes() == run(x, element, axis, flags, EXPANDED, (4, 1)).tobytes()
+
+
 @pytest.mark.parametrize("descending", [False, True])
 def test_last_merge(block, descending):  # noqa: F811
     """Rows that rise and then fall."""

@@ -193,8 +193,10 @@ LinearLayout simt::sortLayout(ArrayRef<int64_t> shape, int axis,
 
 bool simt::isSortable(const LinearLayout &layout, int axis) {
   constexpr int kMostRegisterBits = 4;
+  int lanes = static_cast<int>(basesOf(layout, kLane).size());
   return hasOwnBits(layout, axis) && bitsAlong(layout, kWarp, axis) == 0 &&
-         bitsAlong(layout, kRegister, axis) <= kMostRegisterBits;
+         bitsAlong(layout, kRegister, axis) <=
+             std::max(kMostRegisterBits, outBits(layout)[axis] - lanes);
 }
 
 LinearLayout simt::dotLayout(ArrayRef<int64_t> shape, BlockShape block) {

@@ -136,12 +136,10 @@ private:
   int64_t rows = 1, size = 1;
 };
 
-/// Whether the network would be long, and each row fits into one warp.
+/// Whether the network would be long, and each warp has a row.
 bool staysWhole(tile::SortOp op, ModuleOp module) {
   // Exchanges of a thread that are written out.
   constexpr int64_t kMostExchanges = 1024;
-  // Elements of a row in each lane.
-  constexpr int64_t kMostInLane = 16;
   auto target = tile::TargetAttr::of(module);
   int64_t warpSize = target && target.getWarpSize() ? target.getWarpSize() : 32;
   auto warps = module->getAttrOfType<IntegerAttr>(tile::kNumWarpsAttr);
@@ -152,7 +150,7 @@ bool staysWhole(tile::SortOp op, ModuleOp module) {
       rows *= llvm::PowerOf2Ceil(extent);
   auto stages = static_cast<int64_t>(tile::sortStages(op).size());
   return rows * size / (warpSize * numWarps) * stages > kMostExchanges &&
-         rows >= numWarps && size <= warpSize * kMostInLane;
+         rows >= numWarps;
 }
 
 struct TileExpandSort : impl::TileExpandSortBase<TileExpandSort> {

@@ -89,7 +89,7 @@ LinearLayout scanLayout(llvm::ArrayRef<int64_t> shape, int axis,
 LinearLayout sortLayout(llvm::ArrayRef<int64_t> shape, int axis,
                         BlockShape block);
 /// Whether a sort can run in a layout: an axis in one warp, no more than a few
-/// registers of it in each lane.
+/// registers of it in each lane, or as many as it must have.
 bool isSortable(const LinearLayout &layout, int axis);
 
 /// For products by fused multiply-add: square blocks of registers.

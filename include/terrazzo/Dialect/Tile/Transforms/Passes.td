@@ -23,7 +23,7 @@ def TileExpandSort : Pass<"tz-tile-expand-sort", "::mlir::ModuleOp"> {
   let summary = "Turns sorts into exchanges of halves (GPU)";
   let description = [{
     Expects: any tile module; `tile.num_warps` (default 4) and the `warp_size` of `tile.target` (default 32) are read.
-    Ensures: no `tile.sort` is left but those with more than 1024 exchanges in each thread whose rows fit into warps. Each
+    Ensures: no `tile.sort` is left but those with more than 1024 exchanges in each thread and a row for each warp. Each
     stage of the network is a reshape that makes partners the two halves of a dimension, a comparison and two selections, so
     that layouts and exchanges between threads follow as for everything else.
   }];
