@@ -10,7 +10,7 @@ from . import devices, knobs, statuses, store, targets
 from ._terrazzo import ir, runtime
 from .errors import ArgumentError, CompileError, OutOfResources, plain_diagnostic
 from .kernel import CompiledKernel
-from .options import checked, relevant
+from .options import checked, precision, relevant
 from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
 
 MOST_THREADS = 1024  # of a block, on all GPUs
@@ -53,6 +53,9 @@ def compile_specs(fn, specs, options, target=None, device=0):
     target = devices.resolved(target or devices.target(), device)
     options = checked(options)
     options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
+    if options["default_dot_input_precision"] is None:
+        chosen = precision("TERRAZZO_F32_DEFAULT (knobs.language.fp32_default)", knobs.language.fp32_default or None)
+        options["default_dot_input_precision"] = chosen or "tf32"
     _check_threads(fn, options, target)
     spec = specialization(fn.params, specs)
     key = fn.cache_key

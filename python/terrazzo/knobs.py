@@ -7,11 +7,14 @@ TERRAZZO_CACHE_DIR          where compiled kernels are kept (empty: nowhere)    
 TERRAZZO_CACHE_SIZE         bytes that they may take, also as 500M or 2G                knobs.cache.size
 TERRAZZO_REPRODUCER_DIR     where modules that failed to compile are kept (or nowhere)  knobs.compilation.reproducer_dir
 TERRAZZO_PRINT_AUTOTUNING=1 says what autotune measured and chose                       knobs.autotuning.print
+TERRAZZO_F32_DEFAULT        input_precision of dots that have none (or                  knobs.language.fp32_default
+                            TRITON_F32_DEFAULT); for GPUs, by default tf32
 """
 
 import os
 from contextlib import contextmanager
 
+from . import options
 from .errors import TerrazzoError
 
 
@@ -111,9 +114,7 @@ class _Runtime(_Group):
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
         if name == "debug":
-            from ._terrazzo import runtime
-
-            runtime.set_configuration(int(bool(value)))
+            _tell_launches()
 
     def _arm(self):
         """Launches look for hooks only where there are some."""
@@ -125,7 +126,36 @@ class _Runtime(_Group):
         runtime.set_launch_hooks(call(self.launch_enter_hook), call(self.launch_exit_hook))
 
 
+class _Language(_Group):
+    """What the language's functions do where a kernel does not say it."""
+
+    def __init__(self):
+        super().__init__(
+            lambda: {
+                "fp32_default": os.environ.get("TERRAZZO_F32_DEFAULT") or os.environ.get("TRITON_F32_DEFAULT") or None
+            }
+        )
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "fp32_default":
+            _tell_launches()
+
+
+def _tell_launches():
+    """What the switches say about the code, as a word of each kernel's key in memory."""
+    if "runtime" not in globals() or "language" not in globals():  # not all have been read yet
+        return
+    from ._terrazzo import runtime as native
+
+    chosen = str(language.fp32_default or "").lower()
+    number = options.PRECISIONS.index(chosen) + 1 if chosen in options.PRECISIONS else 0
+    native.set_configuration(int(bool(runtime.debug)) | number << 1)
+
+
 runtime = _Runtime()
+language = _Language()
+_tell_launches()
 cache = _Group(
     lambda: {
         "dir": _folder("TERRAZZO_CACHE_DIR", "kernels"),
@@ -143,5 +173,5 @@ autotuning = _Group(lambda: {"print": _flag("TERRAZZO_PRINT_AUTOTUNING"), "cache
 
 def refresh_knobs():
     """Takes all switches from the environment again."""
-    for group in (runtime, cache, compilation, autotuning):
+    for group in (runtime, language, cache, compilation, autotuning):
         group.reset()

@@ -44,6 +44,23 @@ def _flag(name, value):
     return bool(value)
 
 
+# How a product may round float32 operands.
+PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+
+
+def precision(name, value):
+    """One of them, or None."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or value.lower() not in PRECISIONS:
+        raise ArgumentError(f"{name} is {value!r}, expected one of {', '.join(map(repr, PRECISIONS))}")
+    return value.lower()
+
+
+def _precision(name, value):
+    return precision(f"option '{name}'", value)
+
+
 def _any(name, value):
     return value
 
@@ -72,12 +89,13 @@ OPTIONS = {
     "sanitize_overflow": Option(False, _flag, _ALL),
     "strict": Option(False, _flag, _ALL),
     "enable_fp_fusion": Option(True, _flag, _ALL),
+    "default_dot_input_precision": Option(None, _precision, _GPUS),
     "launch_cooperative_grid": Option(
         False, _not_promised("the programs of a grid are not promised to run at the same time, on any target")
     ),
     **dict.fromkeys(
         ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_pdl",
-         "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs", "default_dot_input_precision",
+         "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs",
          "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "supported_fp8_dtypes", "warp_size", "arch",
          "instrumentation_mode", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_flush_denorm", "schedule_hint",
          "instruction_sched_variant", "llvm_fn_attrs", "num_consumer_groups", "num_buffers_warp_spec",

@@ -48,6 +48,7 @@ class _Kernel:
             debug=bool(options.get("debug", False)),
             strict=not contracts,
             target=options.get("target") or "cpu",
+            dot_precision=options.get("default_dot_input_precision"),
         )
 
     def build(self):

@@ -25,7 +25,7 @@ LN2 = tl.constexpr(0.6931471805599453)
 @tz.jit
 def scores(q, k, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
     """scale q k^T + bias in base 2 for queries m [BM] and keys n [BN]; hidden ones are -inf. q: [BM, D], k: [D, BN]."""
-    x = tl.dot(q, k) * (scale * LOG2E)
+    x = tl.dot(q, k, input_precision="ieee") * (scale * LOG2E)
     if slope is not None:
         x -= (slope * LOG2E) * tl.abs(n[None, :] - m[:, None]).to(tl.float32)
     seen = n[None, :] < S
@@ -74,7 +74,7 @@ def attention_forward_kernel(
         p = tl.exp2(x - shift[:, None])
         decay = tl.exp2(top - shift)
         total = total * decay + tl.sum(p, 1)
-        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None])
+        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None], input_precision="ieee")
         top = new_top
     acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
     start = b * sob + h * soh + first.to(tl.int64) * sot
@@ -113,8 +113,8 @@ def attention_dq_kernel(
         kt = tl.load(pk + at * skt + n[:, None] * skt + d[None, :], mask=inside, other=0.0)
         vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside, other=0.0)
         p = tl.exp2(scores(qt, tl.trans(kt), m, s + n, S, scale, slope, window, CAUSAL) - level[:, None])
-        ds = p * (tl.dot(gt, tl.trans(vt)) - shift[:, None])
-        acc = tl.dot(ds.to(kt.dtype), kt, acc)
+        ds = p * (tl.dot(gt, tl.trans(vt), input_precision="ieee") - shift[:, None])
+        acc = tl.dot(ds.to(kt.dtype), kt, acc, input_precision="ieee")
     start = b * sxb + h * sxh + far * sxt
     tl.store(dq + start + r[:, None] * sxt + d[None, :], (acc * scale).to(dq.dtype.element_ty), mask=live)
 
@@ -152,9 +152,9 @@ def attention_dkv_kernel(
             level = tl.where(level == -float("inf"), float("inf"), level)
             shift = tl.load(delta + row + r, mask=m < T, other=0.0)
             p = tl.exp2(scores(qt, tl.trans(kt), m, n, S, scale, slope, window, CAUSAL) - level[:, None])
-            dvt = tl.dot(tl.trans(p.to(gt.dtype)), gt, dvt)
-            ds = p * (tl.dot(gt, tl.trans(vt)) - shift[:, None])
-            dkt = tl.dot(tl.trans(ds.to(qt.dtype)), qt, dkt)
+            dvt = tl.dot(tl.trans(p.to(gt.dtype)), gt, dvt, input_precision="ieee")
+            ds = p * (tl.dot(gt, tl.trans(vt), input_precision="ieee") - shift[:, None])
+            dkt = tl.dot(tl.trans(ds.to(qt.dtype)), qt, dkt, input_precision="ieee")
     at = b * sxb + kv * sxh + far * sxt + c[:, None] * sxt + d[None, :]
     tl.store(dk + at, (dkt * scale).to(dk.dtype.element_ty), mask=inside)
     at = b * syb + kv * syh + far * syt + c[:, None] * syt + d[None, :]

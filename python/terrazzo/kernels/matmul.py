@@ -41,7 +41,7 @@ def matmul_kernel(
         k_left = K - start
         x = tl.load(pa, mask=(m[:, None] < m_left) & (k[None, :] < k_left), other=0.0)
         y = tl.load(pb, mask=(k[:, None] < k_left) & (n[None, :] < n_left), other=0.0)
-        acc = tl.dot(x, y, acc)
+        acc = tl.dot(x, y, acc, input_precision="ieee")
         pa += BK * sak
         pb += BK * sbk
     if bias is not None:

@@ -20,12 +20,14 @@ class Options:
     """What the compilation asks of the functions of the language.
 
     `debug` arms `device_assert`, `strict` forbids to contract a multiplication and an addition, `target` is what
-    `target_info` answers from ("cpu", "cuda:90", "hip:gfx942").
+    `target_info` answers from ("cpu", "cuda:90", "hip:gfx942"), `dot_precision` how a dot may round float32 operands if
+    it does not say it (None: not at all).
     """
 
     debug: bool = False
     strict: bool = False
     target: str = "cpu"
+    dot_precision: str | None = None
 
 
 class _Stack(threading.local):

@@ -3,7 +3,7 @@
 
 from ..errors import SemanticError
 from . import kinds as k
-from .builder import builtin, emit, enum_attributes
+from .builder import builtin, emit, enum_attributes, options
 from .dtypes import block_type, float32, float64, int32
 from .promotion import constant, splat
 from .values import describe, static_dtype, tensor
@@ -53,7 +53,7 @@ def _precision(a, input_precision, allow_tf32):
             raise SemanticError("dot takes either input_precision or allow_tf32, found both")
         input_precision = "tf32" if allow_tf32 else "ieee"
     if input_precision is None:
-        return {}
+        input_precision = options().dot_precision or "default"
     precisions = enum_attributes("tile.Precision")
     name = input_precision.lower() if isinstance(input_precision, str) else None
     if name not in precisions:
@@ -104,8 +104,9 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
 
     Operands are of one float dtype, of 8-bit floats of any kind, or of int8 or uint8. The result has the dtype of
     `acc`, or `out_dtype`, or by default float32 (float64 for float64, int32 for integers). `input_precision` says how
-    float32 operands may be rounded: "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"; by default as the target is fast.
-    `max_num_imprecise_acc` changes nothing.
+    float32 operands may be rounded: "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6". By default that is "tf32" on GPUs, or
+    what the launch option `default_dot_input_precision` or TERRAZZO_F32_DEFAULT says; other targets never round them,
+    nor do strict kernels. `max_num_imprecise_acc` changes nothing.
     """
     a, b = _operand(input, "first operand"), _operand(other, "second operand")
     shape = _check_shapes(a, b)

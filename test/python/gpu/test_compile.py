@@ -25,6 +25,14 @@ def product(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
 
 
 @tz.jit
+def product_as(a_ptr, b_ptr, c_ptr, N: tl.constexpr, PRECISION: tl.constexpr, ALLOW: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    c = tl.dot(tl.load(a_ptr + at), tl.load(b_ptr + at), input_precision=PRECISION, allow_tf32=ALLOW)
+    tl.store(c_ptr + at, c)
+
+
+@tz.jit
 def asks(x_ptr):
     if tl.target_info.is_cuda():
         tl.store(x_ptr, tl.target_info.cuda_capability_geq(9, 0) + 10)
@@ -65,6 +73,72 @@ def test_stages(target, stages, code):
         kernel.asm["vector"]
     assert kernel.n_max_threads == 4 * tz.targets.warp_size(target)
     assert kernel.metadata.target == kernel.target == target
+
+
+def precision_of(target=CUDA, precision=None, allow=None, dtype=tl.float32, **options):
+    """Whether a product is rounded to tf32: ("as the IR allows it", "by the instruction")."""
+    compiled = product_as.warmup(
+        dtype, dtype, tl.float32, N=32, PRECISION=precision, ALLOW=allow, target=target, **options
+    )
+    return "precision = 1 : i32" in compiled.asm["tile"], ".tf32.tf32." in compiled.asm["asm"]
+
+
+def test_float32_products_are_tf32_on_gpus_by_default():
+    assert precision_of() == (True, True)
+    assert precision_of(allow=True) == precision_of(precision="TF32") == (True, True)
+    # A chip that has no such instruction rounds nothing; no other type is asked.
+    assert precision_of(HIP) == (True, False)
+    assert precision_of(dtype=tl.float16) == (False, False)
+    assert precision_of(strict=True)[1] is False
+    assert precision_of("cpu") == (False, False)
+
+
+def test_who_says_that_products_are_not_rounded(monkeypatch):
+    exact = (False, False)
+    assert precision_of(allow=False) == precision_of(precision="ieee") == exact
+    assert precision_of(default_dot_input_precision="ieee") == exact
+    monkeypatch.setattr(tz.knobs.language, "fp32_default", "IEEE")
+    assert precision_of() == exact
+    # What is said nearer to the product counts.
+    assert precision_of(default_dot_input_precision="tf32") == precision_of(allow=True) == (True, True)
+    monkeypatch.setattr(tz.knobs.language, "fp32_default", None)
+    assert precision_of() == (True, True)
+
+
+def test_the_default_precision_is_in_the_key(builds, monkeypatch):
+    def compile(**options):
+        precision_of(**options)
+        return len(builds)
+
+    product_as.device_caches.clear()
+    assert compile() == 1
+    assert compile(default_dot_input_precision="tf32") == 1
+    monkeypatch.setattr(tz.knobs.language, "fp32_default", "ieee")
+    assert compile() == 2
+    assert compile(default_dot_input_precision="ieee") == 2
+    assert compile(target="cpu") == 3
+    monkeypatch.setattr(tz.knobs.language, "fp32_default", None)
+    assert compile() == compile(target="cpu") == 3
+
+
+def test_wrong_default_precisions(monkeypatch):
+    with pytest.raises(
+        tz.ArgumentError, match="'default_dot_input_precision' is 'fp8', expected one of 'ieee', 'tf32',"
+    ):
+        precision_of(default_dot_input_precision="fp8")
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "best")
+    tz.knobs.language.reset()
+    try:
+        with pytest.raises(
+            tz.ArgumentError, match="TERRAZZO_F32_DEFAULT .* is 'best', expected one of 'ieee', 'tf32',"
+        ):
+            precision_of()
+        monkeypatch.setenv("TERRAZZO_F32_DEFAULT", "ieee")
+        tz.knobs.language.reset()
+        assert precision_of() == (False, False)
+    finally:
+        monkeypatch.undo()
+        tz.knobs.language.reset()
 
 
 @tz.jit
