@@ -17,6 +17,8 @@ import terrazzo as tz
 # Text of a module whose compile takes long: `count` operations in a row, none of which folds.
 COMMON = """
 import os, signal, sys, threading, time
+# Where the suite was started in the background, its children have SIGINT ignored, and Python leaves it so.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import terrazzo as tz
 import terrazzo.language as tl
