@@ -20,6 +20,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "float64": 2.0**-51}
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-126, "float64": 2.0**-1022}
 LIMIT = {"float16": 2.0**8, "bfloat16": 2.0**20, "float32": 2.0**20, "float64": 2.0**20}
+NOT_OF_NUMPY = {"bfloat16": tl.bfloat16, "float8e4nv": tl.float8e4nv, "float8e5": tl.float8e5}
 EXTENTS = (1, 2, 4, 8, 16, 32, 64, 3, 5, 12, 24, 33, 48, 96)
 MOST_ELEMENTS = 4096
 
@@ -64,20 +65,25 @@ class Kernel:
     )  # fmt: skip
 
     def __init__(self, seed, most_operations=8, kinds=KINDS):
-        self.seed, self.kinds = seed, kinds
-        self.random = random.Random(seed)
-        self.numbers = np.random.default_rng(seed)
-        self.programs = self.random.choice((1, 2, 3))
-        self.num_warps = self.random.choice((1, 2, 4, 4, 8, 16))
-        self.lines, self.helpers, self.values, self.constants = [], [], [], []
-        self.inputs, self.outputs = {}, []
-        self.count = 0
+        self.begin(seed, kinds)
         for _ in range(self.random.randint(1, 3)):
             self.load()
         for _ in range(self.random.randint(2, most_operations)):
             self.operation()
         self.store_all()
         self.source = self._source()
+
+    def begin(self, seed, kinds):
+        """A kernel without lines."""
+        self.seed, self.kinds = seed, kinds
+        self.random = random.Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.programs = self.random.choice((1, 2, 3))
+        self.num_warps = self.random.choice((1, 2, 4, 4, 8, 16))
+        self.options = {"num_warps": self.num_warps}
+        self.lines, self.helpers, self.values, self.constants = [], [], [], []
+        self.inputs, self.outputs, self.scalars = {}, [], {}
+        self.count = 0
 
     # ---- text
 
@@ -110,7 +116,7 @@ class Kernel:
         return value
 
     def _source(self):
-        arguments = [*self.inputs, *(name for name, _ in self.outputs)]
+        arguments = [*self.inputs, *(name for name, _ in self.outputs), *self.scalars]
         arguments += [f"{name}: tl.constexpr = {value}" for name, value in self.constants]
         body = "\n".join("    " + line for line in self.lines)
         return "\n\n".join([*self.helpers, f"@tz.jit\ndef kernel({', '.join(arguments)}):\n{body}\n"])
@@ -634,14 +640,14 @@ def run(kernel, place, **options):
         argument, reader = place(memory, value.dtype)
         arguments.append(argument)
         readers.append(reader)
-    function[(kernel.programs,)](*arguments, num_warps=kernel.num_warps, **options)
+    function[(kernel.programs,)](*arguments, *kernel.scalars.values(), **kernel.options, **options)
     return [reader() for reader in readers]
 
 
 def on_host(array, dtype):
     """An argument in host memory."""
     copy = array.copy()
-    return (tz.reinterpret(copy, tl.bfloat16) if dtype == "bfloat16" else copy), lambda: copy
+    return (tz.reinterpret(copy, NOT_OF_NUMPY[dtype]) if dtype in NOT_OF_NUMPY else copy), lambda: copy
 
 
 def check(kernel, outputs):

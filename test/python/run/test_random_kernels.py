@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from random_kernels import Kernel, check, on_host, round_bfloat16, run
+from random_products import ProductKernel
 
 COUNT, GROUP = 160, 16
 
@@ -13,6 +14,28 @@ def test_random_kernels(first):
     for seed in range(first, first + GROUP):
         kernel = Kernel(seed)
         check(kernel, run(kernel, on_host))
+
+
+@pytest.mark.parametrize("first", range(0, 96, GROUP))
+def test_random_products(first):
+    print(f"seeds {first} to {first + GROUP - 1}")
+    for seed in range(first, first + GROUP):
+        kernel = ProductKernel(seed)
+        check(kernel, run(kernel, on_host))
+
+
+def test_a_wrong_product_is_found():
+    """A factor that is off by one element in memory: the bounds are tight enough to see it."""
+    found = 0
+    for seed in range(20):
+        kernel = ProductKernel(seed)
+        name, (array, dtype) = next((n, x) for n, x in kernel.inputs.items() if n.startswith("f"))
+        kernel.inputs[name] = np.roll(array, 1), dtype
+        try:
+            check(kernel, run(kernel, on_host))
+        except AssertionError:
+            found += 1
+    assert found >= 15
 
 
 def test_a_wrong_result_is_found():

@@ -331,8 +331,8 @@ class Traced(Exception):
     """Carries what the frontend made."""
 
 
-def tile_text(fn, warps, monkeypatch, types=None):
-    """What the frontend makes of a kernel; without `types`, for arguments of the types that their names say."""
+def tile_text(fn, num_warps, monkeypatch, types=None, **options):
+    """What the frontend makes of a kernel for a GPU; without `types`, for arguments of types that their names say."""
 
     def stop(fn, spec, options, target):
         facts = {**compiler.relevant(options, "cuda"), "target": "cuda:90"}
@@ -341,7 +341,8 @@ def tile_text(fn, warps, monkeypatch, types=None):
     monkeypatch.setattr(compiler, "_build", stop)
     monkeypatch.setattr(compiler.store, "get", lambda digest: None)
     with pytest.raises(Traced) as caught:
-        fn.warmup(*(types or (type_of(p, fn.__name__) for p in fn.params)), target="cuda:sm_90a", num_warps=warps)
+        fn.warmup(*(types or (type_of(p, fn.__name__) for p in fn.params)), target="cuda:sm_90a", num_warps=num_warps,
+                  **options)  # fmt: skip
     return str(caught.value)
 
 

@@ -27,7 +27,8 @@ PASSES = [
     *("--cse", "--mlir-print-op-generic"),
 ]
 KINDS = ("masked_load", "masked_load", "masked_atomic", "histogram", "pick", "choice", "transpose", "reduction")
-NAMES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
+NAMES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "float8e4nv": "fp8e4nv",
+         "float8e5": "fp8e5"}  # fmt: skip
 COUNT, GROUP = 96, 12
 
 

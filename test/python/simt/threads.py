@@ -628,4 +628,5 @@ class Machine:
             return compare[predicate](*x)
         # Unordered: also true of a NaN.
         unordered = {predicate + 7: function for predicate, function in compare.items()} | {13: np.not_equal}
+        unordered[14] = lambda a, b: np.zeros(np.shape(a), np.bool_)
         return unordered[predicate](*x) | np.isnan(x[0]) | np.isnan(x[1])
