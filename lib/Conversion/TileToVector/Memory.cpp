@@ -201,6 +201,29 @@ Value Lowering::loadContiguous(Value ptr, Type element) {
                      element);
 }
 
+/// Takes off a mask what is the same in all lanes and gives that, null if there
+/// is nothing; what is left is null if that was all.
+static Value takeUniform(ImplicitLocOpBuilder &b, Value &mask) {
+  auto splat = mask.getDefiningOp<vector::BroadcastOp>();
+  if (splat && !isa<VectorType>(splat.getSourceType())) {
+    mask = Value();
+    return splat.getSource();
+  }
+  auto both = mask.getDefiningOp<arith::AndIOp>();
+  if (!both)
+    return {};
+  auto join = [&](Value lhs, Value rhs) -> Value {
+    if (!lhs || !rhs)
+      return lhs ? lhs : rhs;
+    return arith::AndIOp::create(b, lhs, rhs);
+  };
+  Value lhs = both.getLhs(), rhs = both.getRhs();
+  Value ofLhs = takeUniform(b, lhs), ofRhs = takeUniform(b, rhs);
+  if (ofLhs || ofRhs)
+    mask = join(lhs, rhs);
+  return join(ofLhs, ofRhs);
+}
+
 Value Lowering::loadLanes(Val address, Type element, Value mask,
                           Value maskAllTrue, Value other) {
   int64_t bytes = byteSize(element);
@@ -226,13 +249,21 @@ Value Lowering::loadLanes(Val address, Type element, Value mask,
   if (!mask)
     return loadContiguous(pointer(), element);
   auto masked = [&]() -> Value {
+    // Of two vectors without AVX-512, LLVM 22 loads the second as a whole where
+    // the mask is a condition and constants that are false for all of it.
+    Value rest = mask, uniform;
+    if (chip.vectorBytes < 64 && (uniform = takeUniform(b, rest)))
+      return ifElse(
+          uniform, lane,
+          [&] { return loadLanes(address, element, rest, {}, other); },
+          [&] { return other; });
     Type storage = storageType(element);
     Type access = accessType(storage);
     auto type = VectorType::get({lanes}, access);
-    Value rest = toStorage(other, element);
+    Value instead = toStorage(other, element);
     if (access != storage)
-      rest = arith::BitcastOp::create(b, type, rest);
-    Value raw = LLVM::MaskedLoadOp::create(b, type, pointer(), mask, rest,
+      instead = arith::BitcastOp::create(b, type, instead);
+    Value raw = LLVM::MaskedLoadOp::create(b, type, pointer(), mask, instead,
                                            b.getI32IntegerAttr(bytes));
     if (access != storage)
       raw = arith::BitcastOp::create(b, VectorType::get({lanes}, storage), raw);
