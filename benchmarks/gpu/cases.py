@@ -118,14 +118,19 @@ def matmul(device: str, small: bool) -> Iterator[Case]:
     return products(device, "matmul", make, [(128, 256, 128), (130, 70, 200)] if small else SQUARES)
 
 
+def allow_scratch(kernels: Any, device: str) -> None:
+    """Triton's descriptors are made on the device, in memory that it asks for."""
+    if hasattr(kernels.tz, "set_allocator"):
+        kernels.tz.set_allocator(lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device=device))
+
+
 def matmul_desc(device: str, small: bool) -> Iterator[Case]:
     """The same products by tensor descriptors, whose rows are multiples of 16 bytes."""
 
     def make(kernels, data, bm, bn, bk, warps, stages):
         a, b, c = data
         (m, k), n = a.shape, b.shape[1]
-        if hasattr(kernels.tz, "set_allocator"):
-            kernels.tz.set_allocator(lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device=device))
+        allow_scratch(kernels, device)
         grid = (cdiv(m, bm) * cdiv(n, bn),)
         sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
         return lambda: kernels.matmul_desc_kernel[grid](a, b, c, m, n, k, **sizes)
@@ -152,8 +157,8 @@ def products(device: str, name: str, of: Callable[..., Call], shapes: list[tuple
         yield Case(f"{name} {m}x{n}x{k}", 2.0 * m * n * k, "TFLOP/s", make, configs, c, reference, peers)
 
 
-def attention(device: str, small: bool) -> Iterator[Case]:
-    """Flash attention, forward, beside cuDNN's and FlashAttention 2."""
+def attention(device: str, small: bool, described: bool = False) -> Iterator[Case]:
+    """Flash attention, forward, beside cuDNN's and FlashAttention 2; by pointers, or by tensor descriptors."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     shapes = [(4, 32, 4096, 128, True), (4, 32, 4096, 128, False), (4, 32, 4096, 64, True), (2, 16, 16384, 128, True)]
@@ -164,7 +169,10 @@ def attention(device: str, small: bool) -> Iterator[Case]:
         def make(kernels, bm, bn, warps, stages, data=(q, k, v, o, lse), t=t, d=d, causal=causal):
             grid = (t // bm, data[0].shape[0] * data[0].shape[1])
             sizes = {"D": d, "BM": bm, "BN": bn, "CAUSAL": causal, "num_warps": warps, "num_stages": stages}
-            return lambda: kernels.attention_kernel[grid](*data, d**-0.5, t, **sizes)
+            if not described:
+                return lambda: kernels.attention_kernel[grid](*data, d**-0.5, t, **sizes)
+            allow_scratch(kernels, device)
+            return lambda: kernels.attention_desc_kernel[grid](*data, d**-0.5, t, grid[1] * t, **sizes)
 
         def library(backend, q=q, k=k, v=v, causal=causal):
             with sdpa_kernel(backend):
@@ -181,7 +189,8 @@ def attention(device: str, small: bool) -> Iterator[Case]:
         }
         configs = [(128, 128, 8, 2), (128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 3), (64, 64, 4, 3)]
         work = 4.0 * batch * heads * t * t * d * (0.5 if causal else 1)
-        name = f"attention {batch}x{heads}x{t}x{d} {'causal' if causal else 'full'}"
+        kind = "attention_desc" if described else "attention"
+        name = f"{kind} {batch}x{heads}x{t}x{d} {'causal' if causal else 'full'}"
         part = (slice(1), slice(2))
         yield Case(name, work, "TFLOP/s", make, configs, o, reference, peers, part)
 
@@ -240,5 +249,6 @@ GROUPS = {
     "matmul": matmul,
     "matmul_desc": matmul_desc,
     "attention": attention,
+    "attention_desc": lambda device, small: attention(device, small, described=True),
     "scan": scan,
 }

@@ -175,6 +175,49 @@ def attention_kernel(
 
 
 @tz.jit
+def _soften(x, m, total, acc):
+    """A step of the online softmax: weights, and what is carried, rescaled."""
+    higher = tl.maximum(m, tl.max(x, 1))
+    p = tl.exp2(x - higher[:, None])
+    shrink = tl.exp2(m - higher)
+    return p, higher, total * shrink + tl.sum(p, 1), acc * shrink[:, None]
+
+
+@tz.jit
+def attention_desc_kernel(
+    q, k, v, o, lse, scale, T, ROWS,
+    D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr,
+):  # fmt: skip
+    """The same by tensor descriptors of [ROWS, D]: ROWS = B * H * T."""
+    pm = tl.program_id(0)
+    first = tl.program_id(1) * T
+    om = pm * BM + tl.arange(0, BM)
+    on = tl.arange(0, BN)
+    dq = tl.make_tensor_descriptor(q, [ROWS, D], [D, 1], [BM, D])
+    dk = tl.make_tensor_descriptor(k, [ROWS, D], [D, 1], [BN, D])
+    dv = tl.make_tensor_descriptor(v, [ROWS, D], [D, 1], [BN, D])
+    do = tl.make_tensor_descriptor(o, [ROWS, D], [D, 1], [BM, D])
+    qt = dq.load([first + pm * BM, 0])
+    m = tl.full((BM,), -float("inf"), tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    log2_scale = scale * 1.4426950408889634
+    full = (pm * BM // BN) * BN if CAUSAL else T
+    for start in range(0, full, BN):
+        x = tl.dot(qt, dk.load([first + start, 0]).T) * log2_scale
+        p, m, total, acc = _soften(x, m, total, acc)
+        acc = tl.dot(p.to(q.dtype.element_ty), dv.load([first + start, 0]), acc)
+    if CAUSAL:
+        for start in range(full, (pm + 1) * BM, BN):
+            x = tl.dot(qt, dk.load([first + start, 0]).T) * log2_scale
+            x = tl.where(om[:, None] >= start + on[None, :], x, -float("inf"))
+            p, m, total, acc = _soften(x, m, total, acc)
+            acc = tl.dot(p.to(q.dtype.element_ty), dv.load([first + start, 0]), acc)
+    do.store([first + pm * BM, 0], (acc / total[:, None]).to(o.dtype.element_ty))
+    tl.store(lse + tl.program_id(1).to(tl.int64) * T + om, (m + tl.log2(total)) * 0.6931471805599453)
+
+
+@tz.jit
 def _affine(a0, b0, a1, b1):
     return a1 * a0, a1 * b0 + b1
 

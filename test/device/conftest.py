@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import terrazzo as tz
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "python" / "run"))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "python" / "run"), str(HERE)]
 
 
 def _missing():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Executes what tz-simt-to-llvm makes, all threads of a block at once: a value is an array with one entry a thread.
 
-Reads the generic form of the IR. Checked are bounds, alignment, that all lanes take part in a shuffle, and that barriers
-for copies count what comes.
+Reads the generic form of the IR. Checked are bounds, alignment, that all lanes take part in a shuffle, and that
+barriers for copies count what comes.
 """
 
 import re

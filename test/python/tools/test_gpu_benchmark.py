@@ -2,6 +2,7 @@
 """The comparison of compilers on a GPU: its kernels are right (on the CPU), its table says what its rows say."""
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ def test_the_kernels_are_right():
     command = [sys.executable, COMPARE, "--check", "--inline", "--device", "cpu", "--compilers", "terrazzo"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-    kernels = "copy softmax rmsnorm cross_entropy matmul matmul_desc attention selective_scan conv1d"
+    kernels = "copy softmax rmsnorm cross_entropy matmul matmul_desc attention attention_desc selective_scan conv1d"
     for kernel in kernels.split():
         assert f'"case": "{kernel} ' in result.stdout
 
@@ -66,3 +67,27 @@ def test_the_table(compare):
     assert ours.endswith("WRONG")
     assert "WRONG" not in next(line for line in lines if " triton " in line and "x triton" not in line)
     assert "FAILED: cut off after 90 s" in lines[-1]
+
+
+def test_report(tmp_path):
+    """One row a case with the fastest library; what has no time, or is not final, is left out."""
+    rows = [
+        {"case": "a", "compiler": "terrazzo", "ms": 9.0, "provisional": True},
+        {"case": "a", "compiler": "terrazzo", "ms": 2.0, "rate": 50.0, "unit": "TFLOP/s"},
+        {"case": "a", "compiler": "triton", "ms": 3.0, "rate": 33.0, "unit": "TFLOP/s"},
+        {"case": "a", "compiler": "slow", "library": True, "ms": 4.0, "rate": 25.0, "unit": "TFLOP/s"},
+        {"case": "a", "compiler": "fast", "library": True, "ms": 1.0, "rate": 100.0, "unit": "TFLOP/s"},
+        {"case": "b", "compiler": "terrazzo", "ms": 0.0058},
+        {"case": "c", "compiler": "triton", "refused": "OutOfResources"},
+    ]
+    source = tmp_path / "rows.json"
+    source.write_text(json.dumps(rows))
+    report = ROOT / "benchmarks" / "gpu" / "report.py"
+    options = ["--machine", "one chip", "--date", "2026-01-02", "--out", str(tmp_path)]
+    subprocess.run([sys.executable, str(report), str(source), *options], check=True)
+    text = (tmp_path / "Performance.md").read_text()
+    assert "| a | 50 TFLOP/s | 33 TFLOP/s | 100 TFLOP/s (fast) | 1.50 | 0.50 |" in text
+    assert "| b | 0.0058 ms |  |  |  |  |" in text
+    assert "2026-01-02 on one chip" in text
+    assert "1 rows without a time" in text
+    assert (tmp_path / "performance.svg").read_text().lstrip().startswith("<?xml")

@@ -104,15 +104,14 @@ TEST(Cpu, callsTheLibrary) {
               std::floor(x[i]) * y[i] + (x[i] * y[i] + 1)); // all exact
 }
 
-TEST(Cpu, convertsSmallFloatsInSoftware) {
-  auto kernel = loadKernel("convert", "pppp");
+TEST(Cpu, convertsHalvesInSoftware) {
+  auto kernel = loadKernel("convert", "ppp");
   float x = 3.14159f, back = 0;
-  uint16_t half = 0, brain = 0;
+  uint16_t half = 0;
   float *px = &x, *pback = &back;
-  uint16_t *phalf = &half, *pbrain = &brain;
-  launch(*kernel, {1, 1, 1}, px, phalf, pbrain, pback);
+  uint16_t *phalf = &half;
+  launch(*kernel, {1, 1, 1}, px, phalf, pback);
   EXPECT_EQ(half, 0x4248);
-  EXPECT_EQ(brain, 0x4049);
   EXPECT_EQ(back, 3.140625f);
 }
 
