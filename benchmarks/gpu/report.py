@@ -10,6 +10,7 @@ the document says how many.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def chart(table: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "terrazzo"
+    matplotlib.rcParams.update({"svg.hashsalt": "terrazzo", "svg.fonttype": "none"})
     from matplotlib import pyplot
     from matplotlib.patches import Patch
 
@@ -83,7 +84,9 @@ def chart(table: dict[str, dict[str, dict[str, Any]]], path: Path) -> None:
     axes.set_xlabel("speed beside the fastest")
     handles = [Patch(color=colours[name]) for name in COLUMNS]
     figure.legend(handles, COLUMNS, loc="outside upper center", ncols=3, frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    drawing = io.StringIO()
+    figure.savefig(drawing, metadata={"Date": None})
+    path.write_text("\n".join(line.rstrip() for line in drawing.getvalue().splitlines()) + "\n")
 
 
 def main() -> None:
