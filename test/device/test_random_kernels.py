@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random kernels on a GPU give what NumPy and the CPU target give, within bounds on rounding.
 
-TERRAZZO_RANDOM_KERNELS says how many of each kind (1200), TERRAZZO_RANDOM_SEED where the seeds begin (0).
+TERRAZZO_RANDOM_KERNELS says how many of each kind (1000), TERRAZZO_RANDOM_SEED where the seeds begin (0).
 """
 
 import os
@@ -10,7 +10,7 @@ import pytest
 from random_kernels import Kernel, on_host, read, run
 from random_runs import KINDS, failures, on_device
 
-COUNT = int(os.environ.get("TERRAZZO_RANDOM_KERNELS", "1200"))
+COUNT = int(os.environ.get("TERRAZZO_RANDOM_KERNELS", "1000"))
 FIRST = int(os.environ.get("TERRAZZO_RANDOM_SEED", "0"))
 
 

@@ -36,7 +36,7 @@ LIMITS: dict[str, float] = {
     "install": 200,
     "cpu": 200,
     "conformance": 90,
-    "device": 240,
+    "device": 420,
     "sanitizer": 360,
     "benchmark": 420,
 }
