@@ -567,8 +567,10 @@ LogicalResult Lowering::emitLoop(Operation *op, const Loop &loop,
   window = &turn;
   LogicalResult result = lowerTurn(op, loop);
   window = nullptr;
-  if (failed(result))
+  if (failed(result)) {
+    now.erase(); // It has no end.
     return failure();
+  }
   turn.head->erase();
   scf::YieldOp::create(b, turn.next);
   return success();

@@ -116,6 +116,7 @@ private:
   //===--- SimtToLLVM.cpp: blocks, values, coordinates
   //---------------------===//
   llvm::LogicalResult lowerBlock(mlir::Block &block);
+  bool commutes(tile::ReduceOp op) const;
   llvm::LogicalResult lowerOp(mlir::Operation *op);
   mlir::Value scalar(mlir::Value old) const;
   llvm::ArrayRef<mlir::Value> registersOf(mlir::Value tile) const;

@@ -478,6 +478,12 @@ LogicalResult Lowering::lowerBlock(Block &block) {
   return success();
 }
 
+/// Whether a reduction's elements may be combined in any order.
+bool Lowering::commutes(tile::ReduceOp op) const {
+  return tile::isCommutative(op.getCombine()) ||
+         (!machine.strict && op->hasAttr("commutative"));
+}
+
 LogicalResult Lowering::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
@@ -503,9 +509,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](tile::SplitOp o) { return lowerSplit(o); })
       .Case([&](tile::MapOp o) { return lowerMap(o); })
       .Case([&](tile::ReduceOp o) {
-        bool commutes = tile::isCommutative(o.getCombine()) ||
-                        (!machine.strict && o->hasAttr("commutative"));
-        return lowerReduce(o, o.getCombine(), o.getAxis(), commutes, false);
+        return lowerReduce(o, o.getCombine(), o.getAxis(), commutes(o), false);
       })
       .Case([&](simt::WarpReduceOp o) {
         return lowerReduce(o, o.getCombine(), o.getAxis(), o.getCommutative(),

@@ -251,8 +251,9 @@ Value Lowering::loadLanes(Val address, Type element, Value mask,
   auto masked = [&]() -> Value {
     // Of two vectors without AVX-512, LLVM 22 loads the second as a whole where
     // the mask is a condition and constants that are false for all of it.
-    Value rest = mask, uniform;
-    if (chip.vectorBytes < 64 && (uniform = takeUniform(b, rest)))
+    Value rest = mask;
+    Value uniform = chip.vectorBytes < 64 ? takeUniform(b, rest) : Value();
+    if (uniform)
       return ifElse(
           uniform, lane,
           [&] { return loadLanes(address, element, rest, {}, other); },

@@ -357,6 +357,7 @@ int64_t Loop::chooseSlots(int64_t distance, std::optional<int64_t> limit,
   }
   for (Channel &channel : channels)
     channel.lag = 0;
+  distance = std::max<int64_t>(distance, 0);
   while (distance > 0 && limit && bytesOf(distance, false) > *limit)
     --distance;
   return distance;

@@ -29,7 +29,7 @@ Value widened(ImplicitLocOpBuilder &b, Value value, Type element) {
 /// there before: it is in registers then.
 bool isComputed(Value factor, Block *block) {
   Operation *op = factor.getDefiningOp();
-  while (op && isa<tile::TransposeOp, tile::BlockHintOp>(op))
+  while (isa_and_nonnull<tile::TransposeOp, tile::BlockHintOp>(op))
     op = op->getOperand(0).getDefiningOp();
   return op && op->getBlock() == block && !isa<tile::LoadOp>(op) &&
          !op->hasTrait<OpTrait::ConstantLike>();

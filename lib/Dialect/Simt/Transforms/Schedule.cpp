@@ -61,6 +61,8 @@ private:
 
   bool isMovable();
   void addFactors(Node &node);
+  void addTo(llvm::SmallBitVector &waits, Value value);
+  Signature signatureOf(Operation *op);
   void sign();
   double cyclesOf(Operation *op);
   void link(std::vector<Node> &nodes);
@@ -108,34 +110,38 @@ void Grouping::addFactors(Node &node) {
   }
 }
 
-void Grouping::sign() {
+/// What waiting for a value of the body means: a product, or what that which
+/// makes it waits for.
+void Grouping::addTo(llvm::SmallBitVector &waits, Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != loop.getBody())
+    return;
+  if (auto found = home.find(def); found != home.end())
+    waits.set(found->second);
+  else if (auto *known = signatures.find(def); known != signatures.end())
+    waits |= known->second.first;
+}
+
+Grouping::Signature Grouping::signatureOf(Operation *op) {
   auto count = static_cast<unsigned>(products.size());
-  Block *body = loop.getBody();
+  Signature signature{llvm::SmallBitVector(count), llvm::SmallBitVector(count)};
+  forEachOperand(op, [&](Value value) {
+    addTo(signature.first, value);
+    Operation *def = value.getDefiningOp();
+    auto *known = def ? signatures.find(def) : signatures.end();
+    if (known != signatures.end() && !home.contains(def))
+      signature.second |= known->second.second;
+    if (auto number = carriedNumber(value, loop))
+      addTo(signature.second, loop.getYieldedValues()[*number]);
+  });
+  return signature;
+}
+
+void Grouping::sign() {
   // Twice: the second time what is carried is known.
   for (int round = 0; round < 2; ++round)
-    for (Operation &op : body->without_terminator()) {
-      Signature signature{llvm::SmallBitVector(count),
-                          llvm::SmallBitVector(count)};
-      auto add = [&](Value value, llvm::SmallBitVector &products) {
-        Operation *def = value.getDefiningOp();
-        if (!def || def->getBlock() != body)
-          return;
-        if (auto found = home.find(def); found != home.end())
-          products.set(found->second);
-        else if (auto known = signatures.find(def); known != signatures.end())
-          products |= known->second.first;
-      };
-      forEachOperand(&op, [&](Value value) {
-        add(value, signature.first);
-        if (Operation *def = value.getDefiningOp())
-          if (auto known = signatures.find(def);
-              known != signatures.end() && !home.contains(def))
-            signature.second |= known->second.second;
-        if (auto number = carriedNumber(value, loop))
-          add(loop.getYieldedValues()[*number], signature.second);
-      });
-      signatures[&op] = signature;
-    }
+    for (Operation &op : loop.getBody()->without_terminator())
+      signatures[&op] = signatureOf(&op);
 }
 
 double Grouping::cyclesOf(Operation *op) {
@@ -320,52 +326,89 @@ SmallVector<unsigned> Search::orderOf(ArrayRef<unsigned> stages) {
   return order;
 }
 
-/// The time of a step once the loop runs: one stream of instructions, which
-/// waits where it reads, and one matrix unit beside it.
-double Search::simulate(const Schedule &schedule) {
-  constexpr int kSteps = 8;
-  std::vector<SmallVector<double>> ready(nodes.size(),
-                                         SmallVector<double>(kSteps + 1, 0));
-  double now = 0, unit = 0, half = 0;
-  for (int step = 0; step < kSteps; ++step) {
-    now += resources.step;
-    double waits = 0;
-    for (unsigned number : schedule.order) {
-      const Node &node = nodes[number];
-      int iteration = step - static_cast<int>(schedule.stages[number]);
-      if (iteration < 0)
-        continue;
-      double start = now;
-      for (unsigned other : node.before)
-        start = std::max(start, ready[other][iteration]);
-      // The product that an accumulator comes from is not waited for.
-      if (iteration > 0)
-        for (unsigned other : node.carried)
-          if (!node.isProduct || !nodes[other].isProduct)
-            start = std::max(start, ready[other][iteration - 1]);
-      if (node.isProduct) {
-        unit = std::max(unit, start) + node.cycles;
-        ready[number][iteration] = unit;
-        // Registers of factors are read when the unit gets to them.
-        now = std::max(start + resources.issue,
-                       node.isHeld ? unit - node.cycles / 8 : 0);
-        if (!node.runsOn)
-          waits = std::max(waits, unit);
-      } else {
-        // As much of it as lies beside products is slower.
-        double beside = std::max(unit - start, 0.0),
-               cycles = node.cycles / resources.beside;
-        now = cycles <= beside
-                  ? start + cycles
-                  : start + beside + node.cycles - beside * resources.beside;
-        ready[number][iteration] = now;
-      }
-    }
-    now = std::max(now, waits);
-    if (step == kSteps / 2 - 1)
-      half = now;
+namespace {
+
+/// One stream of instructions, which waits where it reads, and one matrix unit
+/// beside it.
+class Simulation {
+public:
+  static constexpr int kSteps = 8;
+
+  Simulation(ArrayRef<Node> nodes, const Resources &resources)
+      : nodes(nodes), resources(resources),
+        ready(nodes.size(), SmallVector<double>(kSteps, 0)) {}
+
+  /// Runs a step, and gives the time when it has ended.
+  double run(const Schedule &schedule, int step);
+  double end() const { return std::max(now, unit); }
+
+private:
+  double startOf(const Node &node, int iteration) const;
+  void run(const Node &node, double start);
+
+  ArrayRef<Node> nodes;
+  const Resources &resources;
+  std::vector<SmallVector<double>> ready; ///< of each node and iteration
+  double now = 0, unit = 0;
+};
+
+} // namespace
+
+double Simulation::startOf(const Node &node, int iteration) const {
+  double start = now;
+  for (unsigned other : node.before)
+    start = std::max(start, ready[other][iteration]);
+  // The product that an accumulator comes from is not waited for.
+  if (iteration > 0)
+    for (unsigned other : node.carried)
+      if (!node.isProduct || !nodes[other].isProduct)
+        start = std::max(start, ready[other][iteration - 1]);
+  return start;
+}
+
+void Simulation::run(const Node &node, double start) {
+  if (node.isProduct) {
+    unit = std::max(unit, start) + node.cycles;
+    // Registers of factors are read when the unit gets to them.
+    now = std::max(start + resources.issue,
+                   node.isHeld ? unit - node.cycles / 8 : 0);
+    return;
   }
-  return (std::max(now, unit) - half) / (kSteps / 2);
+  // As much of it as lies beside products is slower.
+  double beside = std::max(unit - start, 0.0),
+         cycles = node.cycles / resources.beside;
+  now = cycles <= beside
+            ? start + cycles
+            : start + beside + node.cycles - beside * resources.beside;
+}
+
+double Simulation::run(const Schedule &schedule, int step) {
+  now += resources.step;
+  double waits = 0;
+  for (unsigned number : schedule.order) {
+    const Node &node = nodes[number];
+    int iteration = step - static_cast<int>(schedule.stages[number]);
+    if (iteration < 0)
+      continue;
+    run(node, startOf(node, iteration));
+    ready[number][iteration] = node.isProduct ? unit : now;
+    if (node.isProduct && !node.runsOn)
+      waits = std::max(waits, unit);
+  }
+  return now = std::max(now, waits);
+}
+
+/// The time of a step once the loop runs.
+double Search::simulate(const Schedule &schedule) {
+  constexpr int kHalf = Simulation::kSteps / 2;
+  Simulation simulation(nodes, resources);
+  double half = 0;
+  for (int step = 0; step < Simulation::kSteps; ++step) {
+    double end = simulation.run(schedule, step);
+    if (step == kHalf - 1)
+      half = end;
+  }
+  return (simulation.end() - half) / double{kHalf};
 }
 
 /// Values that later stages read wait for a step or more, as carried ones do
