@@ -21,6 +21,7 @@ PASSES = [
     *("--tz-tile-expand-sort", "--canonicalize", "--cse", "--tz-choose-matrix-units", "--tz-tile-to-simt"),
     *("--tz-simt-channels", "--tz-simt-prefetch", "--tz-simt-decompose", "--canonicalize", "--cse", "--tz-fit-shared"),
     *(
+        "--tz-insert-mma-waits",
         "--tz-allocate-shared",
         "--tz-insert-barriers",
         "--tz-check-barriers",
