@@ -281,6 +281,22 @@ Schedule scheduleOf(ModuleOp module, scf::ForOp loop, ArrayRef<Node> nodes,
                       registerBytes(blockShape(module)));
 }
 
+/// Calls `visit` with the loops of each kernel that schedules are for; fails
+/// where tiles have no layouts.
+LogicalResult
+forEachLoop(ModuleOp module,
+            llvm::function_ref<void(func::FuncOp, scf::ForOp)> visit) {
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!kernel->hasAttr(tile::kKernelAttr))
+      continue;
+    if (failed(checkLayouts(kernel, blockShape(module))))
+      return failure();
+    for (scf::ForOp loop : scheduledLoops(kernel))
+      visit(kernel, loop);
+  }
+  return success();
+}
+
 class SimtSchedulePass : public impl::SimtScheduleBase<SimtSchedulePass> {
 public:
   using SimtScheduleBase::SimtScheduleBase;
@@ -289,20 +305,18 @@ private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Resources resources;
-    for (auto kernel : module.getOps<func::FuncOp>()) {
-      if (!kernel->hasAttr(tile::kKernelAttr))
-        continue;
-      if (failed(checkLayouts(kernel, blockShape(module))))
-        return signalPassFailure();
-      for (scf::ForOp loop : scheduledLoops(kernel)) {
-        std::vector<Node> nodes = nodesOf(loop, resources);
-        if (nodes.empty())
-          continue;
-        Schedule schedule = scheduleOf(module, loop, nodes, resources, stages);
-        if (schedule.numStages() > 1)
-          applySchedule(loop, nodes, schedule);
-      }
-    }
+    auto apply = [&](func::FuncOp, scf::ForOp loop) {
+      if (stages <= 1)
+        return; // There is only the order as written.
+      std::vector<Node> nodes = nodesOf(loop, resources);
+      if (nodes.empty())
+        return;
+      Schedule schedule = scheduleOf(module, loop, nodes, resources, stages);
+      if (schedule.numStages() > 1)
+        applySchedule(loop, nodes, schedule);
+    };
+    if (failed(forEachLoop(module, apply)))
+      signalPassFailure();
   }
 };
 
@@ -315,19 +329,14 @@ private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Resources resources;
-    for (auto kernel : module.getOps<func::FuncOp>()) {
-      if (!kernel->hasAttr(tile::kKernelAttr))
-        continue;
-      if (failed(checkLayouts(kernel, blockShape(module))))
-        return signalPassFailure();
-      for (scf::ForOp loop : scheduledLoops(kernel)) {
-        std::vector<Node> nodes = nodesOf(loop, resources);
-        print(kernel, nodes,
-              nodes.empty()
-                  ? Schedule()
-                  : scheduleOf(module, loop, nodes, resources, stages));
-      }
-    }
+    auto show = [&](func::FuncOp kernel, scf::ForOp loop) {
+      std::vector<Node> nodes = nodesOf(loop, resources);
+      print(kernel, nodes,
+            nodes.empty() ? Schedule()
+                          : scheduleOf(module, loop, nodes, resources, stages));
+    };
+    if (failed(forEachLoop(module, show)))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 
