@@ -105,17 +105,20 @@ def loss(device: str, small: bool) -> Iterator[Case]:
     yield Case(f"cross_entropy {m}x{n}", x.nbytes, "GB/s", make, configs, out, reference, peers)
 
 
+def by_pointers(kernels: Any, data: tuple, bm: int, bn: int, bk: int, warps: int, stages: int) -> Call:
+    """The product a b by pointers, of any strides; `data` is a, b, c and what the epilogue takes."""
+    a, b, c, *epilogue = data
+    bias, gelu = epilogue or (None, False)
+    (m, k), n = a.shape, b.shape[1]
+    grid = (cdiv(m, bm) * cdiv(n, bn),)
+    sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "GELU": gelu, "num_warps": warps, "num_stages": stages}
+    strides = (*a.stride(), *b.stride(), *c.stride())
+    return lambda: kernels.matmul_kernel[grid](a, b, c, bias, m, n, k, *strides, **sizes)
+
+
 def matmul(device: str, small: bool) -> Iterator[Case]:
     """Square products in bf16; an odd one among the small."""
-
-    def make(kernels, data, bm, bn, bk, warps, stages):
-        a, b, c = data
-        (m, k), n = a.shape, b.shape[1]
-        grid = (cdiv(m, bm) * cdiv(n, bn),)
-        sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
-        return lambda: kernels.matmul_kernel[grid](a, b, c, m, n, k, k, 1, n, 1, n, 1, **sizes)
-
-    return products(device, "matmul", make, [(128, 256, 128), (130, 70, 200)] if small else SQUARES)
+    return products(device, "matmul", by_pointers, [(128, 256, 128), (130, 70, 200)] if small else SQUARES)
 
 
 def allow_scratch(kernels: Any, device: str) -> None:
@@ -157,6 +160,66 @@ def products(device: str, name: str, of: Callable[..., Call], shapes: list[tuple
         yield Case(f"{name} {m}x{n}x{k}", 2.0 * m * n * k, "TFLOP/s", make, configs, c, reference, peers)
 
 
+def matmul_types(device: str, small: bool) -> Iterator[Case]:
+    """Square products of other types: fp16, fp32 by way of tf32, and fp8 whose second factor is transposed."""
+    half = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (128, 128, 64, 4, 4)]
+    single = [(128, 256, 32, 8, 3), (128, 128, 32, 4, 4), (128, 128, 32, 8, 4), (256, 128, 32, 8, 3)]
+    eighth = [(128, 256, 128, 8, 3), (128, 128, 128, 8, 4), (128, 128, 128, 4, 4), (256, 128, 128, 8, 3)]
+    kinds = [(torch.float16, half), (torch.float32, single), (torch.float8_e4m3fn, eighth)]
+    for dtype, configs in kinds:
+        for size in (128, 144) if small else (4096, 8192):
+            a, b = (torch.randn(size, size, device=device) for _ in range(2))
+            a, b = a.to(dtype), b.to(dtype)
+            b = b if dtype != torch.float8_e4m3fn else b.t()
+            c = torch.empty(size, size, device=device, dtype=torch.float32 if dtype.itemsize == 4 else torch.bfloat16)
+            make = lambda kernels, *config, data=(a, b, c): by_pointers(kernels, data, *config)
+            reference = lambda a=a, b=b: a.float() @ b.float()
+            name = f"matmul {str(dtype).removeprefix('torch.')} {size}"
+            peers = {"cublas": lambda a=a, b=b: a @ b}
+            if dtype == torch.float8_e4m3fn:
+                one = torch.ones((), device=device)
+                peers = {
+                    f"cublas{'_fast' * fast}": lambda a=a, b=b, fast=fast, one=one: torch._scaled_mm(
+                        a, b, one, one, out_dtype=torch.bfloat16, use_fast_accum=fast
+                    )
+                    for fast in (False, True)
+                }
+            torch.backends.cuda.matmul.allow_tf32 = True
+            yield Case(name, 2.0 * size**3, "TFLOP/s", make, configs, c, reference, peers)
+
+
+def linear(device: str, small: bool) -> Iterator[Case]:
+    """The products of a linear layer of a language model in bf16: forward with bias and GELU, and both gradients."""
+    layers = [(8192, 768, 2304), (8192, 768, 3072), (8192, 3072, 768), (8192, 2048, 8192), (8192, 4096, 14336)]
+    layers += [(8192, 768, 50304), (4096, 2048, 50304)]
+    blocks = [(128, 256, 64, 8, 3), (128, 128, 64, 4, 4), (128, 128, 64, 8, 4), (256, 128, 64, 8, 3)]
+    for tokens, inputs, outputs in [(130, 96, 72)] if small else layers:
+        new = lambda *shape: torch.randn(*shape, device=device, dtype=torch.bfloat16)
+        x, w, dy, bias = new(tokens, inputs), new(outputs, inputs), new(tokens, outputs), new(outputs)
+        w *= inputs**-0.5
+        # The result of torch's fused epilogue is of GELU by tanh.
+        gelu = lambda x=x, w=w, bias=bias: torch._addmm_activation(bias, x, w.t(), use_gelu=True)
+        kinds = {
+            "x w^T": (x, w.t(), None, False, lambda x=x, w=w: x @ w.t()),
+            "gelu(x w^T + b)": (x, w.t(), bias, True, gelu),
+            "dy w": (dy, w, None, False, lambda dy=dy, w=w: dy @ w),
+            "dy^T x": (dy.t(), x, None, False, lambda dy=dy, x=x: dy.t() @ x),
+        }
+        for kind, (a, b, added, activated, peer) in kinds.items():
+            c = torch.empty(a.shape[0], b.shape[1], device=device, dtype=torch.bfloat16)
+            data = (a, b, c, added, activated)
+
+            def reference(data=data):
+                a, b, _, bias, activated = data
+                product = a[:256].float() @ b.float() + (0 if bias is None else bias.float())
+                return F.gelu(product) if activated else product
+
+            make = lambda kernels, *config, data=data: by_pointers(kernels, data, *config)
+            name = f"{kind} {tokens}x{inputs}x{outputs}"
+            work = 2.0 * tokens * inputs * outputs
+            yield Case(name, work, "TFLOP/s", make, blocks, c, reference, {"cublas": peer}, slice(256))
+
+
 def attention(device: str, small: bool, described: bool = False) -> Iterator[Case]:
     """Flash attention, forward, beside cuDNN's and FlashAttention 2; by pointers, or by tensor descriptors."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -193,6 +256,63 @@ def attention(device: str, small: bool, described: bool = False) -> Iterator[Cas
         name = f"{kind} {batch}x{heads}x{t}x{d} {'causal' if causal else 'full'}"
         part = (slice(1), slice(2))
         yield Case(name, work, "TFLOP/s", make, configs, o, reference, peers, part)
+
+
+def attention_backward(device: str, small: bool) -> Iterator[Case]:
+    """The gradients of attention by our library's kernels, beside cuDNN's and FlashAttention 2; dv is compared."""
+    from terrazzo.kernels import attention as ours
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    shapes = [(4, 32, 4096, 128, True), (4, 32, 4096, 128, False), (4, 32, 4096, 64, True), (8, 16, 2048, 64, True)]
+    for batch, heads, t, d, causal in [(1, 2, 256, 64, True), (1, 2, 200, 128, False)] if small else shapes:
+        q, k, v, do = (torch.randn(batch, heads, t, d, device=device, dtype=torch.bfloat16) for _ in range(4))
+        o, lse = ours.attention_forward(q, k, v, causal)
+        delta = torch.empty_like(lse)
+        dq, dk, dv = (torch.empty_like(q) for _ in range(3))
+
+        def make(kernels, first, second, data=(do, q, k, v, o, lse, delta, dq, dk, dv), causal=causal):
+            if kernels.COMPILER != "terrazzo":
+                raise NotImplementedError("the kernels are our library's")
+            do, q, k, v, o, lse, delta, dq, dk, dv = data
+            b, h, t, d = q.shape
+            steps = lambda *xs: [stride for x in xs for stride in x.stride()[:3]]
+            common = (None, None, d**-0.5, t, t, h, 1)
+
+            def sizes(bm, bn, warps, stages):
+                return {"D": d, "BM": bm, "BN": bn, "CAUSAL": causal, "num_warps": warps, "num_stages": stages}
+
+            def call():
+                ours.attention_dq_kernel[(cdiv(t, first[0]), b * h)](
+                    do, q, k, v, o, lse, delta, dq, *common, *steps(do, q, k, v, o, dq), **sizes(*first)
+                )
+                ours.attention_dkv_kernel[(cdiv(t, second[1]), b * h)](
+                    do, q, k, v, lse, delta, dk, dv, *common, *steps(do, q, k, v, dk, dv), **sizes(*second)
+                )
+
+            return call
+
+        def library(backend, data=(q, k, v, do), causal=causal):
+            leaves = [x.detach().requires_grad_() for x in data[:3]]
+            with sdpa_kernel(backend):
+                out = F.scaled_dot_product_attention(*leaves, is_causal=causal)
+            return lambda: torch.autograd.grad(out, leaves, data[3], retain_graph=True)
+
+        def reference(data=(q, k, v, do), causal=causal):
+            q, k, _, do = (x[:1, :2].float() for x in data)
+            x = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+            if causal:
+                x = x.masked_fill(torch.ones_like(x, dtype=torch.bool).triu(1), -float("inf"))
+            return torch.softmax(x, -1).transpose(-1, -2) @ do
+
+        peers = {}
+        if device != "cpu":
+            peers = {"cudnn": library(SDPBackend.CUDNN_ATTENTION), "flash": library(SDPBackend.FLASH_ATTENTION)}
+        pairs = [(64, 64, 4, 2), (128, 64, 4, 2), (128, 64, 8, 2), (128, 128, 8, 2)]
+        turned = [(64, 64, 4, 2), (64, 128, 4, 2), (64, 128, 8, 2), (128, 128, 8, 2)]
+        configs = list(zip(pairs, turned, strict=True))
+        work = 10.0 * batch * heads * t * t * d * (0.5 if causal else 1)
+        name = f"attention_backward {batch}x{heads}x{t}x{d} {'causal' if causal else 'full'}"
+        yield Case(name, work, "TFLOP/s", make, configs, dv, reference, peers, (slice(1), slice(2)))
 
 
 def scan(device: str, small: bool) -> Iterator[Case]:
@@ -248,7 +368,10 @@ GROUPS = {
     "loss": loss,
     "matmul": matmul,
     "matmul_desc": matmul_desc,
+    "matmul_types": matmul_types,
+    "linear": linear,
     "attention": attention,
     "attention_desc": lambda device, small: attention(device, small, described=True),
+    "attention_backward": attention_backward,
     "scan": scan,
 }

@@ -27,7 +27,10 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-GROUP_NAMES = ("launch", "copy", "rows", "loss", "matmul", "matmul_desc", "attention", "attention_desc", "scan")
+GROUP_NAMES = (
+    "launch", "copy", "rows", "loss", "matmul", "matmul_desc", "matmul_types", "linear",
+    "attention", "attention_desc", "attention_backward", "scan",
+)  # fmt: skip
 # Relative distance (Frobenius) from the reference; inputs and results are bf16.
 TOLERANCE = 1e-2
 # Seconds after which a compiler that has one configuration tries no more of them.

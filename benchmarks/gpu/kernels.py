@@ -76,9 +76,10 @@ def cross_entropy_kernel(logits, labels, loss, stride, n, BLOCK: tl.constexpr):
 
 @tz.jit
 def matmul_kernel(
-    a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    a, b, c, bias, M, N, K, sam, sak, sbk, sbn, scm, scn,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, GELU: tl.constexpr,
 ):  # fmt: skip
+    """c = a b, with a bias for each column and GELU if they are asked for."""
     pid = tl.program_id(0)
     columns = tl.cdiv(N, BN)
     per_group = GROUP * columns
@@ -100,6 +101,10 @@ def matmul_kernel(
         pb += BK * sbk
     om = pm * BM + tl.arange(0, BM)
     on = pn * BN + tl.arange(0, BN)
+    if bias is not None:
+        acc += tl.load(bias + on, mask=on < N, other=0.0).to(tl.float32)[None, :]
+    if GELU:
+        acc = 0.5 * acc * (1.0 + tl.erf(acc * 0.7071067811865476))
     pc = c + om[:, None] * scm + on[None, :] * scn
     tl.store(pc, acc.to(c.dtype.element_ty), mask=(om[:, None] < M) & (on[None, :] < N))
 
