@@ -161,20 +161,21 @@ def products(device: str, name: str, of: Callable[..., Call], shapes: list[tuple
 
 
 def matmul_types(device: str, small: bool) -> Iterator[Case]:
-    """Square products of other types: fp16, fp32 by way of tf32, and fp8 whose second factor is transposed."""
+    """Square products of other types: fp16, fp32 by way of tf32, and fp8; of some the second factor is transposed."""
     half = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (128, 128, 64, 4, 4)]
     single = [(128, 256, 32, 8, 3), (128, 128, 32, 4, 4), (128, 128, 32, 8, 4), (256, 128, 32, 8, 3)]
     eighth = [(128, 256, 128, 8, 3), (128, 128, 128, 8, 4), (128, 128, 128, 4, 4), (256, 128, 128, 8, 3)]
-    kinds = [(torch.float16, half), (torch.float32, single), (torch.float8_e4m3fn, eighth)]
-    for dtype, configs in kinds:
+    kinds = [(torch.float16, half, False), (torch.float32, single, False), (torch.float32, single, True)]
+    kinds += [(torch.float8_e4m3fn, eighth, True)]
+    for dtype, configs, is_turned in kinds:
         for size in (128, 144) if small else (4096, 8192):
             a, b = (torch.randn(size, size, device=device) for _ in range(2))
             a, b = a.to(dtype), b.to(dtype)
-            b = b if dtype != torch.float8_e4m3fn else b.t()
+            b = b.t() if is_turned else b
             c = torch.empty(size, size, device=device, dtype=torch.float32 if dtype.itemsize == 4 else torch.bfloat16)
             make = lambda kernels, *config, data=(a, b, c): by_pointers(kernels, data, *config)
             reference = lambda a=a, b=b: a.float() @ b.float()
-            name = f"matmul {str(dtype).removeprefix('torch.')} {size}"
+            name = f"matmul {str(dtype).removeprefix('torch.')} {'b^T ' * is_turned}{size}"
             peers = {"cublas": lambda a=a, b=b: a @ b}
             if dtype == torch.float8_e4m3fn:
                 one = torch.ones((), device=device)
@@ -305,7 +306,7 @@ def attention_backward(device: str, small: bool) -> Iterator[Case]:
             return torch.softmax(x, -1).transpose(-1, -2) @ do
 
         peers = {}
-        if device != "cpu":
+        if not small:
             peers = {"cudnn": library(SDPBackend.CUDNN_ATTENTION), "flash": library(SDPBackend.FLASH_ATTENTION)}
         pairs = [(64, 64, 4, 2), (128, 64, 4, 2), (128, 64, 8, 2), (128, 128, 8, 2)]
         turned = [(64, 64, 4, 2), (64, 128, 4, 2), (64, 128, 8, 2), (128, 128, 8, 2)]

@@ -90,13 +90,14 @@ OPTIONS = {
     "strict": Option(False, _flag, _ALL),
     "enable_fp_fusion": Option(True, _flag, _ALL),
     "default_dot_input_precision": Option(None, _precision, _GPUS),
+    "max_num_imprecise_acc_default": Option(2**30, _at_least(0), _GPUS),
     "launch_cooperative_grid": Option(
         False, _not_promised("the programs of a grid are not promised to run at the same time, on any target")
     ),
     **dict.fromkeys(
         ("ptx_version", "ptx_options", "ir_override", "enable_reflect_ftz", "launch_pdl",
          "launch_cluster", "clc", "min_shared_mem", "cluster_dims", "extern_libs",
-         "allowed_dot_input_precisions", "max_num_imprecise_acc_default", "supported_fp8_dtypes", "warp_size", "arch",
+         "allowed_dot_input_precisions", "supported_fp8_dtypes", "warp_size", "arch",
          "instrumentation_mode", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "allow_flush_denorm", "schedule_hint",
          "instruction_sched_variant", "llvm_fn_attrs", "num_consumer_groups", "num_buffers_warp_spec",
          "reg_dec_producer", "reg_inc_consumer"), _ACCEPTED),

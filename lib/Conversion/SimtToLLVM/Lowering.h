@@ -138,6 +138,7 @@ private:
   mlir::Value laneId();
   mlir::Value warpId();
   mlir::Value isFirstThread();
+  mlir::Value isFirstLane(); ///< of its warp
   /// What the set bits of a hardware index add (or, unless `isSum`, XOR)
   /// together; null for nothing.
   mlir::Value linear(mlir::Value index, llvm::ArrayRef<int32_t> bases,
@@ -255,6 +256,7 @@ private:
   llvm::LogicalResult lowerTensorCopy(simt::LocalTensorCopyOp op);
   llvm::LogicalResult lowerMbarrierInit(simt::MbarrierInitOp op);
   llvm::LogicalResult lowerMbarrierEnd(simt::MbarrierEndOp op);
+  llvm::LogicalResult lowerMbarrierArrive(simt::MbarrierArriveOp op);
   llvm::LogicalResult lowerMbarrierWait(simt::MbarrierWaitOp op);
   /// The address of one barrier for copies of a buffer of them.
   llvm::FailureOr<mlir::Value> mbarrier(mlir::Operation *op,
@@ -469,7 +471,8 @@ private:
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, mlir::Value> writers;
   llvm::DenseMap<unsigned, mlir::Value> laneBits;
   mlir::Operation *entry = nullptr; ///< what is computed once goes before it
-  mlir::Value lane, warp, threadId, firstThread, sharedBase, debugBuffer;
+  mlir::Value lane, warp, threadId, firstThread, firstLane, sharedBase,
+      debugBuffer;
   mlir::Value programs[3];
 };
 

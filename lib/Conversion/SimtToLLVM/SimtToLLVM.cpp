@@ -252,6 +252,13 @@ Value Lowering::isFirstThread() {
   return firstThread;
 }
 
+Value Lowering::isFirstLane() {
+  Value index = laneId();
+  if (!firstLane)
+    atEntry([&] { firstLane = areClear(index, ~uint32_t{0}); });
+  return firstLane;
+}
+
 Value Lowering::add(Value lhs, Value rhs) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
@@ -528,6 +535,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::LocalTensorCopyOp o) { return lowerTensorCopy(o); })
       .Case([&](simt::MbarrierInitOp o) { return lowerMbarrierInit(o); })
       .Case([&](simt::MbarrierEndOp o) { return lowerMbarrierEnd(o); })
+      .Case([&](simt::MbarrierArriveOp o) { return lowerMbarrierArrive(o); })
       .Case([&](simt::MbarrierWaitOp o) { return lowerMbarrierWait(o); })
       .Case([&](simt::LocalLoadOp o) { return lowerLocalLoad(o); })
       .Case([&](simt::LocalGatherOp o) { return lowerLocalGather(o); })

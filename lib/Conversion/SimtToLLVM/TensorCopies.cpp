@@ -35,7 +35,18 @@ LogicalResult Lowering::lowerTensorCopy(simt::LocalTensorCopyOp op) {
       *simt::unitSwizzle(op.getSwizzle().getLayout(), bytes);
   int64_t rows = op.getShape()[0], run = swizzle.bytes / bytes;
   int64_t count = op.getShape()[1] / run;
+  Value released;
+  if (op.getReleased()) {
+    FailureOr<Value> known =
+        mbarrier(op, op.getReleased(), op.getReleasedSlot());
+    if (failed(known))
+      return failure();
+    released = *known;
+  }
   ifThen(both(isFirstThread(), scalar(op.getActive())), [&] {
+    if (released)
+      simt::ThreadMbarrierWaitOp::create(b, released,
+                                         scalar(op.getReleasedParity()));
     simt::ThreadMbarrierArriveOp::create(
         b, *barrier,
         b.getI32IntegerAttr(
@@ -81,6 +92,16 @@ LogicalResult Lowering::lowerMbarrierEnd(simt::MbarrierEndOp op) {
   return forEachMbarrier(op, op.getBarriers(), [&](Value barrier) {
     simt::ThreadMbarrierEndOp::create(b, barrier);
   });
+}
+
+LogicalResult Lowering::lowerMbarrierArrive(simt::MbarrierArriveOp op) {
+  FailureOr<Value> barrier = mbarrier(op, op.getBarriers(), op.getSlot());
+  if (failed(barrier))
+    return failure();
+  ifThen(both(isFirstLane(), scalar(op.getActive())), [&] {
+    simt::ThreadMbarrierArriveOp::create(b, *barrier, b.getI32IntegerAttr(0));
+  });
+  return success();
 }
 
 LogicalResult Lowering::lowerMbarrierWait(simt::MbarrierWaitOp op) {

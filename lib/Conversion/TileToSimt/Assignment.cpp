@@ -411,14 +411,14 @@ void Assignment::proposeAcrossLinks() {
 // Cost
 //===----------------------------------------------------------------------===//
 
-/// Elements along `dim` that consecutive lanes and registers of a warp touch
-/// without a gap.
-static int64_t runAlong(const LinearLayout &layout, int dim) {
-  int64_t run = 1;
-  for (llvm::StringRef in : {kRegister, kLane})
-    for (const LinearLayout::Basis &basis : basesOf(layout, in))
-      if (basis[dim] == run)
-        run *= 2;
+/// Elements along `dim` without a gap that the lanes of a warp touch by one
+/// instruction, `vector` of them each. What other registers hold in between is
+/// another instruction's matter.
+static int64_t runAlong(const LinearLayout &layout, int dim, int64_t vector) {
+  int64_t run = vector;
+  for (const LinearLayout::Basis &basis : basesOf(layout, kLane))
+    if (basis[dim] == run)
+      run *= 2;
   return run;
 }
 
@@ -434,7 +434,7 @@ double Assignment::accessCost(Operation *access, const LinearLayout &layout) {
   int64_t vector = vectorWithin(access, layout);
   vector = std::min(vector, std::max<int64_t>(1, 16 / bytes));
   int64_t run = axis.get(pointer).contiguity[fastest] > 1
-                    ? runAlong(layout, static_cast<int>(fastest))
+                    ? runAlong(layout, static_cast<int>(fastest), vector)
                     : 1;
   constexpr int64_t kSectorBytes = 32;
   double waste = std::max(1.0, static_cast<double>(kSectorBytes) /

@@ -209,10 +209,13 @@ struct LowerGroupMma : OpRewritePattern<simt::ThreadGroupMmaOp> {
                        mmaType(instruction.getAcc(), false).str() + "." +
                        mmaType(instruction.getLhs(), false).str() + "." +
                        mmaType(instruction.getRhs(), false).str() + " ";
-    std::string flags = ", p, 1, 1, ";
-    if (op.getLhs())
-      flags += op.getLhsAcross() ? "1, " : "0, ";
-    flags += op.getRhsAcross() ? "1;\n" : "0;\n";
+    // Only 16-bit factors may run across K, and say whether they do.
+    std::string flags = ", p, 1, 1";
+    if (op.getLhs() && !simt::innermostDim(instruction, 0))
+      flags += op.getLhsAcross() ? ", 1" : ", 0";
+    if (!simt::innermostDim(instruction, 1))
+      flags += op.getRhsAcross() ? ", 1" : ", 0";
+    flags += ";\n";
     std::string text = "{\n.reg .pred p;\n.reg .b64 a, b;\n"
                        "setp.eq.b64 p, " +
                        rhs + ", " + rhs +

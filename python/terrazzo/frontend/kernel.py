@@ -49,6 +49,7 @@ class _Kernel:
             strict=not contracts,
             target=options.get("target") or "cpu",
             dot_precision=options.get("default_dot_input_precision"),
+            imprecise_acc=options.get("max_num_imprecise_acc_default", 2**30),
         )
 
     def build(self):

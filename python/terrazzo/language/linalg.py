@@ -6,7 +6,7 @@ from . import kinds as k
 from .builder import builtin, emit, enum_attributes, options
 from .dtypes import block_type, float32, float64, int32
 from .promotion import constant, splat
-from .values import describe, static_dtype, tensor
+from .values import describe, static_dtype, static_int, tensor
 
 
 def _operand(value, name):
@@ -63,6 +63,13 @@ def _precision(a, input_precision, allow_tf32):
     return {"precision": precisions[name]} if name != "default" and a.dtype == float32 else {}
 
 
+def _imprecision(a, given):
+    most = options().imprecise_acc if given is None else static_int(given, "max_num_imprecise_acc")
+    if most < 0:
+        raise SemanticError(f"max_num_imprecise_acc must not be negative, found {most}")
+    return {"maxNumImpreciseAcc": f"{min(most, 2**31 - 1)} : i32"} if most and a.dtype.is_fp8() else {}
+
+
 def _accumulator(acc, shape, natural, out_dtype):
     if out_dtype is not None:
         out_dtype = static_dtype(out_dtype, "out_dtype of dot")
@@ -106,12 +113,14 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     `acc`, or `out_dtype`, or by default float32 (float64 for float64, int32 for integers). `input_precision` says how
     float32 operands may be rounded: "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6". By default that is "tf32" on GPUs, or
     what the launch option `default_dot_input_precision` or TERRAZZO_F32_DEFAULT says; other targets never round them,
-    nor do strict kernels. `max_num_imprecise_acc` changes nothing.
+    nor do strict kernels. Sums of up to `max_num_imprecise_acc` products of 8-bit floats may have fewer bits than float32,
+    where a matrix unit is faster so; by default that is what the launch option `max_num_imprecise_acc_default` says, or
+    2**30.
     """
     a, b = _operand(input, "first operand"), _operand(other, "second operand")
     shape = _check_shapes(a, b)
     acc = _accumulator(acc, shape, _check_dtypes(a, b), out_dtype)
-    attributes = _precision(a, input_precision, allow_tf32)
+    attributes = _precision(a, input_precision, allow_tf32) | _imprecision(a, max_num_imprecise_acc)
     if a.dtype.is_int_unsigned():
         attributes["isUnsigned"] = "unit"
     type = block_type(acc.dtype, shape)

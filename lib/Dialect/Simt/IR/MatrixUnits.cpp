@@ -48,10 +48,13 @@ constexpr Row kMmaSm89[] = {
     {kMma, 16, 8, 32, Element::F8},
 };
 /// PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", sm_90a; of any
-/// n that is a power of two from 8 to 256.
+/// n that is a power of two from 8 to 256. Of sums of 8-bit floats the unit
+/// keeps about 14 bits (DeepSeek-V3 technical report, 3.3.2).
 constexpr Row kWgmmaSm90[] = {
     {kWgmma, 64, 256, 16, Element::F16},
     {kWgmma, 64, 256, 16, Element::BF16},
+    {kWgmma, 64, 256, 8, Element::TF32},
+    {kWgmma, 64, 256, 32, Element::F8},
 };
 /// AMD CDNA2 ISA, "Matrix Arithmetic Opcodes"; bf16 with 1K.
 constexpr Row kMfmaGfx90a[] = {
@@ -169,6 +172,14 @@ bool simt::readsSharedMemory(InstructionAttr instruction) {
   return instruction.getFamily() == MatrixFamily::Wgmma;
 }
 
+std::optional<int> simt::innermostDim(InstructionAttr instruction,
+                                      unsigned factor) {
+  Type element = factor == 0 ? instruction.getLhs() : instruction.getRhs();
+  if (!readsSharedMemory(instruction) || element.isF16() || element.isBF16())
+    return std::nullopt;
+  return factor == 0 ? 1 : 0;
+}
+
 Type simt::tileElement(Type operand) {
   return operand.isTF32() ? Float32Type::get(operand.getContext()) : operand;
 }
@@ -191,33 +202,40 @@ static SmallVector<Type> exactTypes(Type element, Type other) {
   return types;
 }
 
-InstructionAttr simt::chooseInstruction(MatrixUnit unit, Type lhs, Type rhs,
-                                        Type acc, tile::Precision precision,
-                                        ArrayRef<int64_t> shape, int64_t k,
+/// Whether the unit reads this product's factors as they lie, and sums with
+/// bits enough. What reads shared memory reads whole rows of it.
+static bool isFit(InstructionAttr instruction, const Product &product,
+                  int32_t numWarps) {
+  if (!readsSharedMemory(instruction))
+    return true;
+  SmallVector<int32_t> padded = paddedShape(product.shape);
+  int64_t bytes = elementBytes(tileElement(instruction.getLhs()));
+  int64_t row =
+      std::min({int64_t{padded[0]}, int64_t{padded.back()}, product.k}) * bytes;
+  return product.shape.size() == 2 && numWarps % 4 == 0 && row >= 32 &&
+         (product.isAlongK || !innermostDim(instruction, 0)) &&
+         (bytes > 1 || product.maxNumImpreciseAcc >= product.k);
+}
+
+InstructionAttr simt::chooseInstruction(MatrixUnit unit, const Product &product,
                                         int32_t numWarps) {
+  Type lhs = product.lhs, rhs = product.rhs, acc = product.acc;
+  ArrayRef<int64_t> shape = product.shape;
   MLIRContext *context = lhs.getContext();
   if (isa<FloatType>(lhs) ? !isa<FloatType>(acc) || acc.isF64()
                           : !acc.isInteger(32))
     return {};
-  if (lhs.isF32() && rhs.isF32() && precision == tile::Precision::TF32)
+  if (lhs.isF32() && rhs.isF32() && product.precision == tile::Precision::TF32)
     lhs = rhs = FloatTF32Type::get(context);
   SmallVector<int32_t> padded = paddedShape(shape);
   int32_t m = padded[shape.size() - 2], n = padded.back();
   InstructionAttr best;
   int64_t bestScore = 0;
-  // What reads its factors from shared memory reads whole rows of it.
-  auto isReadable = [&](InstructionAttr each) {
-    if (!readsSharedMemory(each))
-      return true;
-    int64_t bytes = each.getLhs().getIntOrFloatBitWidth() / 8;
-    return shape.size() == 2 && numWarps % 4 == 0 &&
-           std::min({int64_t{m}, int64_t{n}, k}) * bytes >= 32;
-  };
   for (InstructionAttr each : instructionsOf(unit, context)) {
-    if (each.getM() > m || each.getN() > n || k % each.getK() != 0 ||
+    if (each.getM() > m || each.getN() > n || product.k % each.getK() != 0 ||
         !llvm::is_contained(exactTypes(lhs, rhs), each.getLhs()) ||
         !llvm::is_contained(exactTypes(rhs, lhs), each.getRhs()) ||
-        !isReadable(each))
+        !isFit(each, product, numWarps))
       continue;
     // Narrow elements stay narrow; every warp has work; then the one that does
     // most.

@@ -205,8 +205,14 @@ LogicalResult ThreadCopyOp::verify() {
 
 LogicalResult LocalTensorCopyOp::verify() {
   if (failed(verifyBuffer(*this, getBuffer())) ||
-      failed(verifyBuffer(*this, getBarriers()))) // local_tensor_copy_c1
+      failed(verifyBuffer(*this, getBarriers())) ||
+      (getReleased() &&
+       failed(verifyBuffer(*this, getReleased())))) // local_tensor_copy_c1
     return failure();
+  if (!getReleased() != !getReleasedSlot() ||
+      !getReleased() != !getReleasedParity()) // local_tensor_copy_c5
+    return emitOpError("needs a slot and a parity with 'released', and none "
+                       "without");
   const LinearLayout &swizzle = getSwizzle().getLayout();
   size_t rank = swizzle.numOuts();
   if (getCoordinates().size() != rank ||
@@ -243,6 +249,15 @@ LogicalResult MbarrierEndOp::verify() {
   return verifyBuffer(*this, getBarriers()); // mbarrier_end_c1
 }
 
+LogicalResult MbarrierArriveOp::verify() {
+  if (failed(verifyBuffer(*this, getBarriers())) ||
+      failed(verifyBuffer(*this, getRing()))) // mbarrier_arrive_c1
+    return failure();
+  if (!getRing().getDefiningOp<AllocOp>().getRing()) // mbarrier_arrive_c1
+    return emitOpError("releases a buffer that is no ring");
+  return success();
+}
+
 LogicalResult MbarrierWaitOp::verify() {
   return verifyBuffer(*this, getBarriers()); // mbarrier_wait_c1
 }
@@ -275,16 +290,21 @@ LogicalResult LocalMmaOp::verify() {
       failed(verifyBuffer(*this, getRhs()))) // local_mma_c1
     return failure();
   InstructionAttr unit = getInstruction();
-  auto isRead = [&](LayoutAttr swizzle, Type element) {
-    return swizzle &&
-           unitSwizzle(swizzle.getLayout(), elementBytes(tileElement(element)));
+  auto isRead = [&](LayoutAttr swizzle, unsigned factor) {
+    Type element = factor == 0 ? unit.getLhs() : unit.getRhs();
+    std::optional<int> innermost = innermostDim(unit, factor);
+    std::optional<UnitSwizzle> known;
+    if (swizzle)
+      known =
+          unitSwizzle(swizzle.getLayout(), elementBytes(tileElement(element)));
+    return known && (!innermost || known->isColumn == (*innermost == 0));
   };
   if (tile ? getLhsSwizzleAttr() || getLhsOffset()
-           : !isRead(getLhsSwizzleAttr(), unit.getLhs())) // local_mma_c2
+           : !isRead(getLhsSwizzleAttr(), 0)) // local_mma_c2
     return emitOpError("needs a left factor that lies as the matrix unit reads "
                        "it, or a tile without swizzle and offset, got ")
            << getLhsSwizzleAttr();
-  if (!isRead(getRhsSwizzleAttr(), unit.getRhs())) // local_mma_c2
+  if (!isRead(getRhsSwizzleAttr(), 1)) // local_mma_c2
     return emitOpError("needs a right factor that lies as the matrix unit "
                        "reads it, got ")
            << getRhsSwizzle();
@@ -379,6 +399,9 @@ LogicalResult ThreadGroupMmaOp::verify() {
     return emitOpError("needs a pointer to the left factor or a fragment for "
                        "each place and step, got ")
            << held << " fragments";
+  if ((getLhsAcross() && innermostDim(unit, 0)) ||
+      (getRhsAcross() && innermostDim(unit, 1))) // thread_group_mma_c4
+    return emitOpError("needs factors that run along K for ") << unit;
   return success();
 }
 

@@ -25,7 +25,9 @@
 // Of a described tensor the copy engine copies the block, at the word of one
 // thread. A slot then has a barrier that ends its phase when its copies have
 // been made; the loop waits for it in place of a group, for a phase of the
-// parity that it carries.
+// parity that it carries. If the engine makes all copies of a loop, its threads
+// do not meet: a slot has a second barrier, at which the warps arrive when they
+// have read it, and the one thread waits there before it starts the next copy.
 //
 // Where only the next iteration reads `acc`, the product of i - 1 may still run
 // at the barrier. Its ring has a slot more, and the slot of i - 2 is filled.
@@ -64,6 +66,7 @@ struct Channel {
   int64_t lag = 0; ///< iterations more than its own that a product reads it
   int64_t slots = 0;
   Value ring;
+  Value released; ///< barriers at which warps arrive that have read a slot
   /// Of a block for the copy engine.
   tile::BlockHintOp block;
   tile::TensorMapAttr map;
@@ -88,6 +91,9 @@ public:
   void rewrite(int64_t distance);
 
 private:
+  /// Values by the size of rings, in slots.
+  using BySize = llvm::SmallDenseMap<int64_t, Value>;
+
   std::optional<Channel> channelOf(MmaOp mma, unsigned operand);
   /// How the copy engine copies a block; false if it does not.
   bool describe(Channel &channel, bool isTurned);
@@ -114,8 +120,9 @@ private:
   /// Starts the copies of one iteration, whose counter and carried values the
   /// mapping names, and gives the carried values of the next.
   /// `places` are the slots of rings by their size.
+  /// `parities` are those of the releases to wait for, if any.
   SmallVector<Value> copy(IRMapping &mapping, Value active,
-                          const llvm::SmallDenseMap<int64_t, Value> &places);
+                          const BySize &places, const BySize &parities);
   /// Starts the copies of the first `distance` iterations, and gives the
   /// carried values of the next.
   SmallVector<Value> copyFirst(int64_t distance);
@@ -124,15 +131,31 @@ private:
   unsigned carryMore(ValueRange inits);
   /// The number of the slot that is read, of a ring of this size. The loop
   /// carries, from `first` on, that for each size, then the carried values as
-  /// many iterations ahead as copies are, then the parity of the phase that
-  /// ends when the copy engine has filled the slot.
+  /// many iterations ahead as copies are, then, for each size, the parity of
+  /// the phase that ends when the copy engine has filled the slot.
   Value slotOf(int64_t slots, unsigned first);
+  unsigned parityNumber(int64_t slots) {
+    return loop.getNumRegionIterArgs() - static_cast<unsigned>(sizes.size()) +
+           indexOf(slots);
+  }
+  unsigned indexOf(int64_t slots) {
+    return static_cast<unsigned>(
+        std::distance(sizes.begin(), llvm::find(sizes, slots)));
+  }
   /// Waits for the copies of this iteration, and starts those `distance` ahead,
   /// after the first product.
   void copyAhead(unsigned first, int64_t distance);
   /// Starts the copy of a channel.
   void startCopy(Channel &channel, IRMapping &mapping, Value active,
-                 const llvm::SmallDenseMap<int64_t, Value> &places);
+                 const BySize &places, const BySize &parities);
+  /// Whether the threads need not meet in the loop.
+  bool isReleased() const {
+    return numDescribed() == static_cast<int64_t>(channels.size());
+  }
+  /// The slot after so many others, around a ring, and whether it goes around.
+  std::pair<Value, Value> stepOn(Value slot, int64_t steps, int64_t slots);
+  /// Has the warps arrive for the slots that are free at the end of the body.
+  void release(unsigned first);
   /// Slots that have a barrier: as many as the largest ring has.
   int64_t numBarriers() const {
     return numDescribed() > 0 ? *llvm::max_element(sizes) : 0;
@@ -198,6 +221,12 @@ std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
   return channel;
 }
 
+/// Whether the product can read its factor with this dimension innermost.
+static bool mayBeInnermost(Channel &channel, int dim) {
+  return innermostDim(channel.mma.getInstruction(), channel.operand)
+             .value_or(dim) == dim;
+}
+
 bool Loop::describe(Channel &channel, bool isTurned) {
   // A box has at most 256 rows; the swizzle's pattern is of eight.
   constexpr int64_t kMostRows = 256, kRows = 8;
@@ -212,7 +241,9 @@ bool Loop::describe(Channel &channel, bool isTurned) {
   if (!swizzle || swizzle->isColumn)
     return false;
   channel.swizzle = isTurned ? rows.transposeOuts({1, 0}) : rows;
-  if (!unitSwizzle(channel.swizzle, channel.bytes))
+  std::optional<UnitSwizzle> turned =
+      unitSwizzle(channel.swizzle, channel.bytes);
+  if (!turned || !mayBeInnermost(channel, turned->isColumn ? 0 : 1))
     return false;
   tile::TensorMapAttr map = channel.block.getMap();
   int32_t box[] = {static_cast<int32_t>(shape[0]),
@@ -235,10 +266,11 @@ bool Loop::choosePieces(Channel &channel, bool isTurned) {
       layout.numConsecutive(kRegister, layout::dimName(fastest)) < width ||
       type.getDimSize(fastest) % width != 0)
     return false;
+  int innermost = isTurned ? 1 - fastest : fastest;
   channel.swizzle = factorBuffer(
       tile::getShape(channel.mma->getOperand(channel.operand).getType()),
-      isTurned ? 1 - fastest : fastest, channel.bytes);
-  return true;
+      innermost, channel.bytes);
+  return mayBeInnermost(channel, innermost);
 }
 
 bool Loop::addSlice(ValueRange values) {
@@ -320,7 +352,7 @@ bool Loop::analyse() {
 
 int64_t Loop::otherBytes() {
   // Buffers begin at multiples of 16 bytes.
-  int64_t bytes = numDescribed() > 0 ? 16 : 0;
+  int64_t bytes = numDescribed() > 0 ? 16 + 16 * numDescribed() : 0;
   for (MmaOp mma : products)
     for (unsigned operand : {0U, 1U})
       if (mma.isInShared(operand) &&
@@ -341,7 +373,7 @@ int64_t Loop::chooseSlots(int64_t distance, std::optional<int64_t> limit,
     for (Channel &channel : channels) {
       channel.slots = distance + 1 + (mayLag ? channel.lag : 0);
       sum += channel.slots *
-             (channel.slotBytes() + (channel.map ? kBarrierBytes : 0));
+             (channel.slotBytes() + (channel.map ? 2 * kBarrierBytes : 0));
     }
     return sum;
   };
@@ -370,13 +402,12 @@ Value Loop::hasMore(Value from, int64_t steps) {
   return arith::CmpIOp::create(b(), arith::CmpIPredicate::ugt, left, needed);
 }
 
-SmallVector<Value>
-Loop::copy(IRMapping &mapping, Value active,
-           const llvm::SmallDenseMap<int64_t, Value> &places) {
+SmallVector<Value> Loop::copy(IRMapping &mapping, Value active,
+                              const BySize &places, const BySize &parities) {
   for (Operation *op : slice)
     b().clone(*op, mapping);
   for (Channel &channel : channels)
-    startCopy(channel, mapping, active, places);
+    startCopy(channel, mapping, active, places, parities);
   if (numDescribed() != static_cast<int64_t>(channels.size()))
     CopyCommitOp::create(b());
   SmallVector<Value> next;
@@ -406,7 +437,7 @@ static Value argumentFor(func::FuncOp kernel, tile::TensorMapAttr map) {
 }
 
 void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
-                     const llvm::SmallDenseMap<int64_t, Value> &places) {
+                     const BySize &places, const BySize &parities) {
   Value place =
       arith::MulIOp::create(b(), places.lookup(channel.slots),
                             constant(channel.slotElements, b().getI32Type()));
@@ -424,26 +455,40 @@ void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
   for (Value offset : channel.block.getOffsets())
     coordinates.push_back(mapping.lookupOrDefault(offset));
   Value base = kernel.getArgument(static_cast<unsigned>(channel.map.getBase()));
+  Value parity = parities.lookup(channel.slots);
   LocalTensorCopyOp::create(
       b(), argumentFor(kernel, channel.map), base, coordinates, active,
       channel.ring, place, barriers, places.lookup(numBarriers()),
+      parity ? channel.released : Value(),
+      parity ? places.lookup(channel.slots) : Value(), parity,
       b().getDenseI64ArrayAttr(tile::getShape(channel.load.getType())),
       channel.ofLoad);
 }
 
 void Loop::makeBarriers() {
-  barriers =
-      AllocOp::create(b(), BufferType::get(b().getContext()),
-                      b().getI64IntegerAttr(kBarrierBytes * numBarriers()),
-                      IntegerAttr(), b().getI64IntegerAttr(16), IntegerAttr());
-  MbarrierInitOp::create(
-      b(), barriers,
-      b().getI32IntegerAttr(static_cast<int32_t>(numDescribed())));
+  SmallVector<Value> all;
+  auto make = [&](int64_t slots, int64_t arrivals) {
+    auto made = AllocOp::create(b(), BufferType::get(b().getContext()),
+                                b().getI64IntegerAttr(kBarrierBytes * slots),
+                                IntegerAttr(), b().getI64IntegerAttr(16),
+                                IntegerAttr());
+    MbarrierInitOp::create(
+        b(), made, b().getI32IntegerAttr(static_cast<int32_t>(arrivals)));
+    all.push_back(made);
+    return made;
+  };
+  barriers = make(numBarriers(), numDescribed());
+  if (isReleased())
+    for (Channel &channel : channels)
+      channel.released =
+          make(channel.slots,
+               blockShape(loop->getParentOfType<ModuleOp>()).numWarps);
   // Shows them to all threads, and the engine that the ring's memory is free.
   BarrierOp::create(b(), /*units=*/true);
   OpBuilder::InsertionGuard guard(b());
   b().setInsertionPointAfter(loop);
-  MbarrierEndOp::create(b(), barriers);
+  for (Value each : all)
+    MbarrierEndOp::create(b(), each);
 }
 
 SmallVector<Value> Loop::copyFirst(int64_t distance) {
@@ -463,10 +508,10 @@ SmallVector<Value> Loop::copyFirst(int64_t distance) {
     mapping.map(loop.getInductionVar(), counter);
     for (auto [number, value] : llvm::zip(carried, state))
       mapping.map(loop.getRegionIterArg(number), value);
-    llvm::SmallDenseMap<int64_t, Value> places;
+    BySize places;
     for (int64_t slots : sizes)
       places[slots] = constant(step, b().getI32Type());
-    state = copy(mapping, active, places);
+    state = copy(mapping, active, places, BySize());
     counter = arith::AddIOp::create(b(), counter, loop.getStep());
   }
   return state;
@@ -487,39 +532,70 @@ unsigned Loop::carryMore(ValueRange inits) {
 }
 
 Value Loop::slotOf(int64_t slots, unsigned first) {
-  const auto *size = llvm::find(sizes, slots);
-  return loop.getRegionIterArg(
-      first + static_cast<unsigned>(std::distance(sizes.begin(), size)));
+  return loop.getRegionIterArg(first + indexOf(slots));
+}
+
+std::pair<Value, Value> Loop::stepOn(Value slot, int64_t steps, int64_t slots) {
+  Type i32 = b().getI32Type();
+  Value next = arith::AddIOp::create(b(), slot, constant(steps, i32));
+  Value wraps = arith::CmpIOp::create(b(), arith::CmpIPredicate::sge, next,
+                                      constant(slots, i32));
+  Value back = arith::SubIOp::create(b(), next, constant(slots, i32));
+  return {arith::SelectOp::create(b(), wraps, back, next), wraps};
+}
+
+void Loop::release(unsigned first) {
+  b().setInsertionPoint(body->getTerminator());
+  Value always = constant(1, b().getI1Type());
+  for (Channel &channel : channels) {
+    Value slot = slotOf(channel.slots, first), active = always;
+    if (channel.lag > 0) {
+      // Of the iterations before; `slots - lag` ahead is `lag` behind.
+      slot = stepOn(slot, channel.slots - channel.lag, channel.slots).first;
+      Value done = arith::SubIOp::create(b(), loop.getInductionVar(),
+                                         loop.getLowerBound());
+      Value needed = arith::MulIOp::create(
+          b(), loop.getStep(), constant(channel.lag, done.getType()));
+      active =
+          arith::CmpIOp::create(b(), arith::CmpIPredicate::uge, done, needed);
+    }
+    MbarrierArriveOp::create(b(), channel.released, slot, active, channel.ring);
+  }
 }
 
 void Loop::copyAhead(unsigned first, int64_t distance) {
   Type i32 = b().getI32Type();
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b().setInsertionPointToStart(body);
+  auto parityOf = [&](int64_t slots) {
+    return loop.getRegionIterArg(parityNumber(slots));
+  };
   if (numDescribed() != static_cast<int64_t>(channels.size()))
     CopyWaitOp::create(
         b(), b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
   Value slot = barriers ? slotOf(numBarriers(), first) : Value();
   if (barriers)
-    MbarrierWaitOp::create(b(), barriers, slot,
-                           loop.getRegionIterArgs().back());
-  BarrierOp::create(b(), /*units=*/true);
+    MbarrierWaitOp::create(b(), barriers, slot, parityOf(numBarriers()));
+  if (!isReleased())
+    BarrierOp::create(b(), /*units=*/true);
   b().setInsertionPointAfter(products.front());
   Value active = hasMore(loop.getInductionVar(), distance);
-  // `slot` steps on, around a ring.
-  auto stepOn = [&](Value slot, int64_t steps, int64_t slots) -> Value {
-    Value next = arith::AddIOp::create(b(), slot, constant(steps, i32));
-    Value wraps = arith::CmpIOp::create(b(), arith::CmpIPredicate::sge, next,
-                                        constant(slots, i32));
-    Value back = arith::SubIOp::create(b(), next, constant(slots, i32));
-    return arith::SelectOp::create(b(), wraps, back, next);
-  };
-  llvm::SmallDenseMap<int64_t, Value> places;
-  for (auto [index, slots] : llvm::enumerate(sizes)) {
-    auto number = static_cast<unsigned>(first + index);
-    Value read = loop.getRegionIterArg(number);
-    places[slots] = stepOn(read, distance, slots);
-    yield->setOperand(number, stepOn(read, 1, slots));
+  BySize places, parities;
+  for (int64_t slots : sizes) {
+    Value read = slotOf(slots, first), wraps, isLast, next;
+    std::tie(places[slots], wraps) = stepOn(read, distance, slots);
+    std::tie(next, isLast) = stepOn(read, 1, slots);
+    yield->setOperand(first + indexOf(slots), next);
+    if (!barriers)
+      continue;
+    // Each turn around a ring is a phase. What is filled is released in the
+    // phase before; nobody has to, before the first one.
+    Value parity = parityOf(slots), one = constant(1, i32);
+    Value turned = arith::XOrIOp::create(b(), parity, one);
+    yield->setOperand(parityNumber(slots),
+                      arith::SelectOp::create(b(), isLast, turned, parity));
+    if (isReleased())
+      parities[slots] = arith::SelectOp::create(b(), wraps, parity, turned);
   }
   IRMapping mapping;
   Type type = loop.getInductionVar().getType();
@@ -532,19 +608,9 @@ void Loop::copyAhead(unsigned first, int64_t distance) {
   for (auto [index, number] : llvm::enumerate(carried))
     mapping.map(loop.getRegionIterArg(number),
                 loop.getRegionIterArg(first + index));
-  for (auto [index, value] : llvm::enumerate(copy(mapping, active, places)))
+  for (auto [index, value] :
+       llvm::enumerate(copy(mapping, active, places, parities)))
     yield->setOperand(first + index, value);
-  if (!barriers)
-    return;
-  // Each turn around the ring of barriers is a phase.
-  Value parity = loop.getRegionIterArgs().back();
-  Value isLast = arith::CmpIOp::create(b(), arith::CmpIPredicate::eq, slot,
-                                       constant(numBarriers() - 1, i32));
-  yield->setOperand(yield->getNumOperands() - 1,
-                    arith::SelectOp::create(
-                        b(), isLast,
-                        arith::XOrIOp::create(b(), parity, constant(1, i32)),
-                        parity));
 }
 
 void Loop::replaceProduct(MmaOp mma, unsigned first) {
@@ -570,7 +636,7 @@ void Loop::replaceProduct(MmaOp mma, unsigned first) {
       continue;
     if (isOutside(factor))
       b().setInsertionPoint(loop);
-    factors[operand] = storeFactor(b(), factor);
+    factors[operand] = storeFactor(b(), mma, operand);
   }
   replaceMma(mma, factors, offsets);
 }
@@ -589,9 +655,11 @@ void Loop::rewrite(int64_t distance) {
   SmallVector<Value> inits(sizes.size(), constant(0, b().getI32Type()));
   llvm::append_range(inits, state);
   if (barriers)
-    inits.push_back(constant(0, b().getI32Type()));
+    inits.append(sizes.size(), constant(0, b().getI32Type()));
   unsigned first = carryMore(inits);
   copyAhead(first, distance);
+  if (barriers && isReleased())
+    release(first);
   // What nothing reads any more is gone once it does not change.
   if (isDead)
     for (unsigned number : carried)

@@ -6,6 +6,7 @@
 // instruction. Tests: test/Dialect/Simt/choose-matrix-units.mlir.
 //===----------------------------------------------------------------------===//
 
+#include "terrazzo/Analysis/AxisInfo.h"
 #include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 #include "terrazzo/Dialect/Simt/Transforms/Passes.h"
 
@@ -35,13 +36,33 @@ bool isComputed(Value factor, Block *block) {
          !op->hasTrait<OpTrait::ConstantLike>();
 }
 
-void choose(tile::DotOp op, tile::MatrixUnit unit, int32_t numWarps) {
-  Type lhs = tile::getElementType(op.getLhs().getType()),
-       rhs = tile::getElementType(op.getRhs().getType()),
-       acc = tile::getElementType(op.getType());
-  simt::InstructionAttr instruction = simt::chooseInstruction(
-      unit, lhs, rhs, acc, op.getPrecision(), tile::getShape(op.getType()),
-      tile::getShape(op.getLhs().getType()).back(), numWarps);
+/// Whether a factor can be stored with this dimension innermost: it is loaded
+/// so, or it is computed.
+bool mayRunAlong(Value factor, unsigned dim, const AxisInfoAnalysis &axis) {
+  Operation *op = factor.getDefiningOp();
+  for (; isa_and_nonnull<tile::TransposeOp, tile::BlockHintOp>(op);
+       op = op->getOperand(0).getDefiningOp())
+    if (auto turn = dyn_cast<tile::TransposeOp>(op))
+      dim = static_cast<unsigned>(turn.getOrder()[dim]);
+  auto load = dyn_cast_or_null<tile::LoadOp>(op);
+  return !load || axis.getOrder(load.getPtr()).front() == dim;
+}
+
+void choose(tile::DotOp op, tile::MatrixUnit unit, int32_t numWarps,
+            const AxisInfoAnalysis &axis) {
+  simt::Product product;
+  product.lhs = tile::getElementType(op.getLhs().getType());
+  product.rhs = tile::getElementType(op.getRhs().getType());
+  product.acc = tile::getElementType(op.getType());
+  product.shape.assign(tile::getShape(op.getType()));
+  product.k = tile::getShape(op.getLhs().getType()).back();
+  product.precision = op.getPrecision();
+  product.maxNumImpreciseAcc = op.getMaxNumImpreciseAcc();
+  product.isAlongK = product.shape.size() == 2 &&
+                     mayRunAlong(op.getLhs(), 1, axis) &&
+                     mayRunAlong(op.getRhs(), 0, axis);
+  simt::InstructionAttr instruction =
+      simt::chooseInstruction(unit, product, numWarps);
   if (!instruction)
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -54,7 +75,7 @@ void choose(tile::DotOp op, tile::MatrixUnit unit, int32_t numWarps) {
   Value result = simt::MmaOp::create(b, sum.getType(), left, right, sum,
                                      instruction, op.getIsUnsignedAttr(),
                                      isHeld ? b.getUnitAttr() : UnitAttr());
-  if (acc != instruction.getAcc())
+  if (product.acc != instruction.getAcc())
     result = arith::TruncFOp::create(b, op.getType(), result);
   op.replaceAllUsesWith(result);
   op.erase();
@@ -68,10 +89,15 @@ class ChooseMatrixUnitsPass
     if (!target || module->hasAttr("tile.strict"))
       return;
     simt::BlockShape block = simt::blockShape(module);
-    SmallVector<tile::DotOp> dots;
-    module.walk([&](tile::DotOp op) { dots.push_back(op); });
-    for (tile::DotOp op : dots)
-      choose(op, target.getMatrix(), block.numWarps);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      SmallVector<tile::DotOp> dots;
+      function.walk([&](tile::DotOp op) { dots.push_back(op); });
+      if (dots.empty())
+        continue;
+      AxisInfoAnalysis axis(function);
+      for (tile::DotOp op : dots)
+        choose(op, target.getMatrix(), block.numWarps, axis);
+    }
   }
 };
 

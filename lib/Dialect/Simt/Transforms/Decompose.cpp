@@ -486,7 +486,7 @@ void Decomposition::mma(MmaOp op) {
   StoredFactor factors[2];
   for (unsigned factor : {0U, 1U})
     if (op.isInShared(factor))
-      factors[factor] = storeFactor(b, op->getOperand(factor));
+      factors[factor] = storeFactor(b, op, factor);
   replaceMma(op, factors, {Value(), Value()});
 }
 

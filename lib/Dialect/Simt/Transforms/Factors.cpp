@@ -32,15 +32,19 @@ Value simt::allocFactor(ImplicitLocOpBuilder &b, const LinearLayout &swizzle,
       ring ? b.getI64IntegerAttr(*ring) : IntegerAttr());
 }
 
-StoredFactor simt::storeFactor(ImplicitLocOpBuilder &b, Value factor) {
-  auto type = cast<RankedTensorType>(factor.getType());
+StoredFactor simt::storeFactor(ImplicitLocOpBuilder &b, MmaOp mma,
+                               unsigned factor) {
+  Value value = mma->getOperand(factor);
+  auto type = cast<RankedTensorType>(value.getType());
   int64_t bytes = elementBytes(type.getElementType());
-  // Either dimension may be innermost: the one whose runs threads hold.
+  // Where either dimension may be innermost: the one whose runs threads hold.
+  std::optional<int> innermost = innermostDim(mma.getInstruction(), factor);
   LinearLayout swizzle = factorBuffer(
-      type.getShape(), fastestDim(getLayout(type).getLayout()), bytes);
+      type.getShape(),
+      innermost ? *innermost : fastestDim(getLayout(type).getLayout()), bytes);
   StoredFactor stored{allocFactor(b, swizzle, bytes),
                       LayoutAttr::get(b.getContext(), swizzle)};
-  LocalStoreOp::create(b, factor, stored.buffer, /*offset=*/Value(),
+  LocalStoreOp::create(b, value, stored.buffer, /*offset=*/Value(),
                        b.getI32IntegerAttr(0), b.getDenseI32ArrayAttr({}),
                        stored.swizzle, /*disjoint=*/UnitAttr(),
                        /*within=*/IntegerAttr());

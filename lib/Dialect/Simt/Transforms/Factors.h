@@ -27,8 +27,9 @@ mlir::Value allocFactor(mlir::ImplicitLocOpBuilder &b,
                         int64_t slots = 1,
                         std::optional<int64_t> ring = std::nullopt);
 
-/// Stores a factor to a buffer of its own.
-StoredFactor storeFactor(mlir::ImplicitLocOpBuilder &b, mlir::Value factor);
+/// Stores factor 0 or 1 of a product to a buffer of its own.
+StoredFactor storeFactor(mlir::ImplicitLocOpBuilder &b, MmaOp mma,
+                         unsigned factor);
 
 /// Makes a product one of what is in shared memory: each factor there, from an
 /// offset on, or, without a buffer, as it is.

@@ -11,6 +11,9 @@
 // iteration waits where it reads it, or, if it only adds to it, at its end,
 // since the slots of the iteration before are filled next. What reads a buffer
 // that the loop stores to again does not last that long.
+//
+// A slot of a ring is released right behind the wait for the product that has
+// read it.
 //===----------------------------------------------------------------------===//
 
 #include "Factors.h"
@@ -214,6 +217,25 @@ void waitLater(LocalMmaOp mma) {
   result.replaceAllUsesExcept(done.getResult(0), done);
 }
 
+/// Has the warps arrive as soon as they have waited for what reads the ring; a
+/// wait that names no buffers is for all.
+void releaseBehindWait(MbarrierArriveOp arrive) {
+  MmaWaitOp last;
+  for (auto done : arrive->getBlock()->getOps<MmaWaitOp>())
+    if (done.getBuffers().empty() ||
+        llvm::is_contained(done.getBuffers(), arrive.getRing()))
+      last = done;
+  Operation *behind = last;
+  if (!behind)
+    return;
+  for (Value operand : {arrive.getSlot(), arrive.getActive()})
+    if (Operation *def = operand.getDefiningOp();
+        def && def->getBlock() == arrive->getBlock() &&
+        behind->isBeforeInBlock(def))
+      behind = def;
+  arrive->moveAfter(behind);
+}
+
 void insertWaits(LocalMmaOp mma) {
   if (mayRunOn(mma))
     return waitLater(mma);
@@ -239,6 +261,11 @@ class InsertMmaWaitsPass : public impl::InsertMmaWaitsBase<InsertMmaWaitsPass> {
     getOperation().walk([&](simt::LocalMmaOp op) { products.push_back(op); });
     for (simt::LocalMmaOp op : products)
       simt::insertWaits(op);
+    SmallVector<simt::MbarrierArriveOp> arrivals;
+    getOperation().walk(
+        [&](simt::MbarrierArriveOp op) { arrivals.push_back(op); });
+    for (simt::MbarrierArriveOp op : arrivals)
+      simt::releaseBehindWait(op);
   }
 };
 

@@ -123,16 +123,21 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
       })
       .Case([](LocalTensorCopyOp copy) -> SmallVector<Access> {
         // What it does to its barrier is the barrier's own matter.
-        return {sharedAccess(copy, copy.getBuffer(), true),
-                sharedAccess(copy, copy.getBarriers(), false),
-                globalAccess(copy, copy.getBase(), false)};
+        SmallVector<Access> accesses = {
+            sharedAccess(copy, copy.getBuffer(), true),
+            sharedAccess(copy, copy.getBarriers(), false),
+            globalAccess(copy, copy.getBase(), false)};
+        if (copy.getReleased())
+          accesses.push_back(sharedAccess(copy, copy.getReleased(), false));
+        return accesses;
       })
       .Case<MbarrierInitOp, MbarrierEndOp>([](auto op) -> SmallVector<Access> {
         return {sharedAccess(op, op.getBarriers(), true)};
       })
-      .Case([](MbarrierWaitOp wait) -> SmallVector<Access> {
-        return {sharedAccess(wait, wait.getBarriers(), false)};
-      })
+      .Case<MbarrierWaitOp, MbarrierArriveOp>(
+          [](auto op) -> SmallVector<Access> {
+            return {sharedAccess(op, op.getBarriers(), false)};
+          })
       .Case([](LocalDotOp dot) -> SmallVector<Access> {
         return {sharedAccess(dot, dot.getLhs(), false),
                 sharedAccess(dot, dot.getRhs(), false)};
@@ -253,6 +258,8 @@ private:
       followLoop({loop.getBeforeBody(), loop.getAfterBody()}, pending);
       return;
     }
+    if (auto arrive = dyn_cast<MbarrierArriveOp>(op))
+      followRelease(arrive, pending);
     for (const Access &later : accessesOf(&op)) {
       auto *found = llvm::find_if(pending, [&](const Access &earlier) {
         return conflict(earlier, later);
@@ -263,6 +270,18 @@ private:
       }
     }
     llvm::append_range(pending, accessesOf(&op));
+  }
+
+  /// What is released must have been read, unless the ring lets products run
+  /// on: which slot that is in is not followed.
+  void followRelease(MbarrierArriveOp arrive, const Pending &pending) {
+    if (arrive.getRing().getDefiningOp<AllocOp>().getRing() != 0)
+      return;
+    const auto *reading = llvm::find_if(pending, [&](const Access &access) {
+      return access.isInFlight && access.address == arrive.getRing();
+    });
+    if (reading != pending.end())
+      onHazard(arrive, *reading);
   }
 
   /// The blocks of a loop, run in turn zero times or more; the first decides

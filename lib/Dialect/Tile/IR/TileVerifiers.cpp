@@ -334,6 +334,10 @@ LogicalResult DotOp::verify() {
     return emitOpError() << "accumulator must be "
                          << (isFloat ? "a float of 16 bits or more" : "i32")
                          << ", got " << c;
+  auto imprecise = static_cast<int32_t>(getMaxNumImpreciseAcc());
+  if (imprecise < 0) // dot_c5
+    return emitOpError() << "maxNumImpreciseAcc must not be negative, got "
+                         << imprecise;
   return success();
 }
 

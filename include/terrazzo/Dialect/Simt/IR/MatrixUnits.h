@@ -30,21 +30,32 @@ llvm::SmallVector<InstructionAttr> instructionsOf(tile::MatrixUnit unit,
 /// Whether the factors are in shared memory rather than in registers.
 bool readsSharedMemory(InstructionAttr instruction);
 
+/// The dimension that has to be innermost in a factor's buffer, where the
+/// instruction cannot read it either way: K, of factor 0 or 1.
+std::optional<int> innermostDim(InstructionAttr instruction, unsigned factor);
+
 /// What of one instruction a warp's registers and lanes hold: M x K, K x N or
 /// M x N. Of factors that are in registers.
 LinearLayout instructionLayout(InstructionAttr instruction,
                                layout::MatrixRole role);
 
-/// The instruction for a product of tiles of `lhs` by `rhs` elements that are
-/// added in the type `acc`, of `shape` ([batch,] M, N) and depth `k`, run by
-/// `numWarps` warps; null if none gives the exact products. Elements of 8-bit
-/// floats may have to be made f16 or bf16 first, which is exact: the types of
-/// the instruction say so. f32 factors are rounded to tf32 only where
-/// `precision` asks for it.
-InstructionAttr chooseInstruction(tile::MatrixUnit unit, mlir::Type lhs,
-                                  mlir::Type rhs, mlir::Type acc,
-                                  tile::Precision precision,
-                                  llvm::ArrayRef<int64_t> shape, int64_t k,
+/// A product: tiles of `lhs` by `rhs` elements that are added in the type
+/// `acc`, of `shape` ([batch,] M, N) and depth `k`.
+struct Product {
+  mlir::Type lhs, rhs, acc;
+  llvm::SmallVector<int64_t> shape;
+  int64_t k = 0;
+  tile::Precision precision = tile::Precision::Default;
+  int64_t maxNumImpreciseAcc = 0; ///< of 8-bit floats
+  bool isAlongK = false; ///< both factors can be stored with K innermost
+};
+
+/// The instruction for a product, run by `numWarps` warps; null if none is
+/// exact enough. Elements of 8-bit floats may have to be made f16 or bf16
+/// first, which is exact: the types of the instruction say so. f32 factors are
+/// rounded to tf32, and 8-bit floats summed with fewer bits, only where the
+/// product allows it.
+InstructionAttr chooseInstruction(tile::MatrixUnit unit, const Product &product,
                                   int32_t numWarps);
 
 /// The type that elements of an instruction's operand have in a tile: f32 for

@@ -82,6 +82,8 @@ def Simt_MmaOp : Simt_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
       the instruction reads them from shared memory;
     * (C5) factors that it reads from there have rank 2, and rows and columns of at least 32 bytes;
     * (C6) `lhsInRegisters` is for instructions that read shared memory.
+
+    Where the instruction takes only factors that run along K (`innermostDim`), that is how they are stored.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc, Simt_InstructionAttr:$instruction,
                        UnitAttr:$isUnsigned, UnitAttr:$lhsInRegisters);
@@ -268,29 +270,31 @@ def Simt_LocalTensorCopyOp : Simt_Op<"local_tensor_copy", [AttrSizedOperandSegme
   let summary = "Starts a copy of a block of a tensor to a buffer, by the copy engine";
   let description = [{
     As `simt.local_copy`, of the block of shape `shape` at `coordinates` of the tensor of `map`, which starts at `base`. One thread
-    starts it. It is an arrival at barrier `slot` of `barriers`, and has been made when that one's phase ends. The swizzle has one of
-    the forms that the engine knows, rows innermost.
+    starts it. It is an arrival at barrier `slot` of `barriers`, and has been made when that one's phase ends. With `released` that thread
+    waits first for the phase of parity `releasedParity` of that barrier, at which the warps arrive that have read what was there before. The
+    swizzle has one of the forms that the engine knows, rows innermost.
 
     Constraints:
     * (C1) the buffers are results of a `simt.alloc`;
     * (C2) there are as many coordinates and extents as the swizzle has dimensions;
     * (C3) the swizzle is one of `layout::swizzledBuffer` with the last dimension innermost;
-    * (C4) the shape is that of the swizzle and has at least eight rows.
+    * (C4) the shape is that of the swizzle and has at least eight rows;
+    * (C5) `released` comes with its slot and parity.
   }];
   let arguments = (ins Tile_TensorMapType:$map, Tile_PtrType:$base, Variadic<I32>:$coordinates, I1:$active, Simt_BufferType:$buffer,
-                       Optional<I32>:$offset, Simt_BufferType:$barriers, I32:$slot, DenseI64ArrayAttr:$shape,
-                       Simt_LayoutAttr:$swizzle);
+                       Optional<I32>:$offset, Simt_BufferType:$barriers, I32:$slot, Optional<Simt_BufferType>:$released,
+                       Optional<I32>:$releasedSlot, Optional<I32>:$releasedParity, DenseI64ArrayAttr:$shape, Simt_LayoutAttr:$swizzle);
   let assemblyFormat = [{
-    $map `,` $base `[` $coordinates `]` `if` $active `to` $buffer `[` ($offset^)? `]` `signals` $barriers `[` $slot `]` $shape
-    $swizzle attr-dict `:` qualified(type($base))
+    $map `,` $base `[` $coordinates `]` `if` $active `to` $buffer `[` ($offset^)? `]` `signals` $barriers `[` $slot `]`
+    (`after` $released^ `[` $releasedSlot `]` `,` $releasedParity)? $shape $swizzle attr-dict `:` qualified(type($base))
   }];
   let hasVerifier = 1;
 }
 
 def Simt_MbarrierInitOp : Simt_Op<"mbarrier_init", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
-  let summary = "Makes the words of 8 bytes of a buffer barriers for copies, each in its phase 0";
+  let summary = "Makes the words of 8 bytes of a buffer barriers, each in its phase 0";
   let description = [{
-    One thread does so; a `simt.barrier` shows them to all. Each waits for `arrivals` copies.
+    One thread does so; a `simt.barrier` shows them to all. A phase ends with as many `arrivals`, of copies or of warps.
 
     Constraints:
     * (C1) the buffer is the result of a `simt.alloc`;
@@ -302,13 +306,27 @@ def Simt_MbarrierInitOp : Simt_Op<"mbarrier_init", [MemoryEffects<[MemWrite<Simt
 }
 
 def Simt_MbarrierEndOp : Simt_Op<"mbarrier_end", [MemoryEffects<[MemWrite<Simt_SharedMemory>]>]> {
-  let summary = "Makes barriers for copies plain memory again";
+  let summary = "Makes barriers plain memory again";
   let description = [{
     Constraints:
     * (C1) the buffer is the result of a `simt.alloc`.
   }];
   let arguments = (ins Simt_BufferType:$barriers);
   let assemblyFormat = "$barriers attr-dict";
+  let hasVerifier = 1;
+}
+
+def Simt_MbarrierArriveOp : Simt_Op<"mbarrier_arrive"> {
+  let summary = "Each warp arrives at a barrier, if `active`, and says that it has read a slot of a ring";
+  let description = [{
+    What it reads of the slot by products has been waited for: one lane arrives for all. The slot may be filled again once the phase
+    has ended.
+
+    Constraints:
+    * (C1) the buffers are results of a `simt.alloc`, the second one of a ring.
+  }];
+  let arguments = (ins Simt_BufferType:$barriers, I32:$slot, I1:$active, Simt_BufferType:$ring);
+  let assemblyFormat = "$barriers `[` $slot `]` `if` $active `releases` $ring attr-dict";
   let hasVerifier = 1;
 }
 
@@ -336,7 +354,7 @@ def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments,
 
     Constraints:
     * (C1) buffers are results of a `simt.alloc`;
-    * (C2) the swizzles are what the unit reads, of M x K and K x N; a tile has none and no offset;
+    * (C2) the swizzles are what the instruction reads, of M x K and K x N; a tile has none and no offset;
     * (C3) the layout of acc repeats the instruction's, and that of a tile follows from it.
   }];
   let arguments = (ins AnyTypeOf<[Simt_BufferType, Tile_Tile]>:$lhs, Optional<I32>:$lhsOffset, Simt_BufferType:$rhs,
@@ -453,7 +471,8 @@ def Simt_ThreadGroupMmaOp : Simt_Op<"thread_group_mma", [AttrSizedOperandSegment
     Constraints:
     * (C1) there is a place in each factor for each accumulator, as many steps in both, and a result for each accumulator;
     * (C2) each accumulator and fragment has as many bits as the instruction's layout has registers;
-    * (C3) there is either `lhs` or a fragment for each place and step.
+    * (C3) there is either `lhs` or a fragment for each place and step;
+    * (C4) `across` is for instructions that take such factors.
   }];
   let arguments = (ins Optional<LLVM_PointerInAddressSpace<3>>:$lhs, Variadic<AnyType>:$fragments,
                        LLVM_PointerInAddressSpace<3>:$rhs, Variadic<AnyType>:$accs,
@@ -539,7 +558,7 @@ def Simt_ThreadTensorCopyOp : Simt_Op<"thread_tensor_copy", [MemoryEffects<[MemR
 }
 
 def Simt_ThreadMbarrierInitOp : Simt_Op<"thread_mbarrier_init", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes 8 bytes of shared memory a barrier for copies, whose phases each wait for `arrivals`";
+  let summary = "Makes 8 bytes of shared memory a barrier, whose phases each wait for `arrivals`";
   let description = [{
     The copy engine sees it; other threads, after a `simt.barrier`.
 
@@ -552,13 +571,13 @@ def Simt_ThreadMbarrierInitOp : Simt_Op<"thread_mbarrier_init", [MemoryEffects<[
 }
 
 def Simt_ThreadMbarrierEndOp : Simt_Op<"thread_mbarrier_end", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Makes a barrier for copies plain memory again";
+  let summary = "Makes a barrier plain memory again";
   let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier);
   let assemblyFormat = "$barrier attr-dict `:` type($barrier)";
 }
 
 def Simt_ThreadMbarrierArriveOp : Simt_Op<"thread_mbarrier_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Arrives at a barrier for copies; its phase waits for `bytes` more of them";
+  let summary = "Arrives at a barrier; its phase waits for `bytes` more of copies";
   let description = [{
     Constraints:
     * (C1) `bytes` is not negative.

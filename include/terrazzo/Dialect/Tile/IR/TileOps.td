@@ -468,17 +468,19 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + lhs @ rhs";
   let description = [{
     `lhs` is `[.., M, K]`, `rhs` `[.., K, N]`, `acc` `[.., M, N]`, with at most one leading batch dimension. Products are
-    exact and summed in the type of `acc` at least; f32 operands may be rounded as `precision` says.
+    exact and summed in the type of `acc` at least; f32 operands may be rounded as `precision` says, and sums of up to
+    `maxNumImpreciseAcc` products of 8-bit floats may have fewer bits.
 
     Constraints:
     * (C1) ranks are equal, 2 or 3; batch extents agree;
     * (C2) M, N and K agree;
     * (C3) the operands are both floats (of any type) or both integers of one width;
-    * (C4) acc is a float of 16 bits or more, or i32.
+    * (C4) acc is a float of 16 bits or more, or i32;
+    * (C5) `maxNumImpreciseAcc` is not negative.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$acc,
                        DefaultValuedAttr<Tile_Precision, "::terrazzo::tile::Precision::Default">:$precision,
-                       UnitAttr:$isUnsigned);
+                       UnitAttr:$isUnsigned, DefaultValuedAttr<I32Attr, "0">:$maxNumImpreciseAcc);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
