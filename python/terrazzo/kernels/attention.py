@@ -23,16 +23,20 @@ LN2 = tl.constexpr(0.6931471805599453)
 
 
 @tz.jit
-def scores(q, k, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
-    """scale q k^T + bias in base 2 for queries m [BM] and keys n [BN]; hidden ones are -inf. q: [BM, D], k: [D, BN]."""
-    x = tl.dot(q, k, input_precision="ieee") * (scale * LOG2E)
+def scores(a, b, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
+    """scale q k^T + bias in base 2 for queries m and keys n; hidden ones are -inf.
+
+    The product is that of a and b: q [BM, D] and k^T [D, BN] with m [BM, 1] and n [1, BN], or, for the transpose, k and
+    q^T with m [1, BM] and n [BN, 1].
+    """
+    x = tl.dot(a, b, input_precision="ieee") * (scale * LOG2E)
     if slope is not None:
-        x -= (slope * LOG2E) * tl.abs(n[None, :] - m[:, None]).to(tl.float32)
-    seen = n[None, :] < S
+        x -= (slope * LOG2E) * tl.abs(n - m).to(tl.float32)
+    seen = n < S
     if CAUSAL:
-        seen = seen & (n[None, :] <= m[:, None])
+        seen = seen & (n <= m)
     if window is not None:
-        seen = seen & (n[None, :] > m[:, None] - window)
+        seen = seen & (n > m - window)
     return tl.where(seen, x, -float("inf"))
 
 
@@ -68,7 +72,7 @@ def attention_forward_kernel(
         at = tl.cast(s, tl.int64)
         kt = tl.load(pk + at * skt + n[None, :] * skt + d[:, None], mask=inside[None, :], other=0.0)
         vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside[:, None], other=0.0)
-        x = scores(qt, kt, m, s + n, S, scale, slope, window, CAUSAL)
+        x = scores(qt, kt, m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL)
         new_top = tl.maximum(top, tl.max(x, 1))
         shift = tl.where(new_top == -float("inf"), 0.0, new_top)
         p = tl.exp2(x - shift[:, None])
@@ -112,7 +116,8 @@ def attention_dq_kernel(
         at = tl.cast(s, tl.int64)
         kt = tl.load(pk + at * skt + n[:, None] * skt + d[None, :], mask=inside, other=0.0)
         vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside, other=0.0)
-        p = tl.exp2(scores(qt, tl.trans(kt), m, s + n, S, scale, slope, window, CAUSAL) - level[:, None])
+        x = scores(qt, tl.trans(kt), m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL)
+        p = tl.exp2(x - level[:, None])
         ds = p * (tl.dot(gt, tl.trans(vt), input_precision="ieee") - shift[:, None])
         acc = tl.dot(ds.to(kt.dtype), kt, acc, input_precision="ieee")
     start = b * sxb + h * sxh + far * sxt
@@ -151,10 +156,12 @@ def attention_dkv_kernel(
             level = tl.load(lse + row + r, mask=m < T, other=float("inf")) * LOG2E
             level = tl.where(level == -float("inf"), float("inf"), level)
             shift = tl.load(delta + row + r, mask=m < T, other=0.0)
-            p = tl.exp2(scores(qt, tl.trans(kt), m, n, S, scale, slope, window, CAUSAL) - level[:, None])
-            dvt = tl.dot(tl.trans(p.to(gt.dtype)), gt, dvt, input_precision="ieee")
-            ds = p * (tl.dot(gt, tl.trans(vt), input_precision="ieee") - shift[:, None])
-            dkt = tl.dot(tl.trans(ds.to(qt.dtype)), qt, dkt, input_precision="ieee")
+            # Both transposed: what a matrix unit gives is then the left factor of the next product as it is.
+            x = scores(kt, tl.trans(qt), m[None, :], n[:, None], S, scale, slope, window, CAUSAL)
+            p = tl.exp2(x - level[None, :])
+            dvt = tl.dot(p.to(gt.dtype), gt, dvt, input_precision="ieee")
+            ds = p * (tl.dot(vt, tl.trans(gt), input_precision="ieee") - shift[None, :])
+            dkt = tl.dot(ds.to(qt.dtype), qt, dkt, input_precision="ieee")
     at = b * sxb + kv * sxh + far * sxt + c[:, None] * sxt + d[None, :]
     tl.store(dk + at, (dkt * scale).to(dk.dtype.element_ty), mask=inside)
     at = b * syb + kv * syh + far * syt + c[:, None] * syt + d[None, :]

@@ -120,3 +120,40 @@ module attributes {tile.target = #tile.target<warp_size = 32>} {
     return
   }
 }
+
+// -----
+
+// A tile of which rows are contiguous along dim0: lanes lie along 128 bytes of it for each access, though a thread could hold a row.
+// CHECK: #[[$COLUMNS:.+]] = #simt.layout<register = {{\[\[}}1, 0], [2, 0], [4, 0], [0, 16], [0, 32], [0, 64]], lane = {{\[\[}}8, 0], [16, 0], [32, 0], [0, 1], [0, 2]], warp = {{\[\[}}0, 4], [0, 8]], dims = [64, 128]>
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32, shared_bytes = 232448, matrix = wgmma_sm90>} {
+  // CHECK-LABEL: func.func @factor
+  func.func @factor(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %stride: i32 {tile.divisibility = 16 : i32}, %n: i32,
+                    %o: !tile.ptr<f32>) attributes {tile.kernel} {
+    %left = arith.constant dense<1.0> : tensor<64x64xf16>
+    %c0 = arith.constant 0 : i32
+    %c64 = arith.constant 64 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+    %k = tile.arange 0 to 64 : tensor<64xi32>
+    %c = tile.arange 0 to 128 : tensor<128xi32>
+    %ws = tile.splat %stride : i32 -> tensor<128xi32>
+    %rows = arith.muli %c, %ws : tensor<128xi32>
+    %ek = tile.expand_dims %k, 1 : tensor<64xi32> -> tensor<64x1xi32>
+    %ec = tile.expand_dims %rows, 0 : tensor<128xi32> -> tensor<1x128xi32>
+    %bk = tile.broadcast %ek : tensor<64x1xi32> -> tensor<64x128xi32>
+    %bc = tile.broadcast %ec : tensor<1x128xi32> -> tensor<64x128xi32>
+    %at = arith.addi %bk, %bc : tensor<64x128xi32>
+    %base = tile.splat %x : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+    %p = tile.addptr %base, %at : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+    %step = arith.constant dense<64> : tensor<64x128xi32>
+    %r:2 = scf.for %i = %c0 to %n step %c64 iter_args(%acc = %zero, %q = %p) -> (tensor<64x128xf32>, tensor<64x128x!tile.ptr<f16>>) : i32 {
+      // CHECK: tile.load {{.*}} -> tensor<64x128xf16, #[[$COLUMNS]]>
+      %b = tile.load %q : tensor<64x128x!tile.ptr<f16>> -> tensor<64x128xf16>
+      %d = simt.mma %left, %b, %acc by <family = wgmma, m = 64, n = 128, k = 16, lhs = f16, rhs = f16, acc = f32> : tensor<64x64xf16>, tensor<64x128xf16> -> tensor<64x128xf32>
+      %next = tile.addptr %q, %step : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+      scf.yield %d, %next : tensor<64x128xf32>, tensor<64x128x!tile.ptr<f16>>
+    }
+    %po = tile.splat %o : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+    tile.store %po, %r#0 : tensor<64x128x!tile.ptr<f32>>, tensor<64x128xf32>
+    return
+  }
+}

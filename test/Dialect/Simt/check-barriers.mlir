@@ -89,3 +89,18 @@ func.func @in_flight() attributes {tile.kernel} {
   simt.local_store %f, %m[] base 0 strides [] swizzle #a : tensor<64x16xf16, #f>
   return
 }
+
+// A slot is released when its product has been waited for.
+func.func @release(%c: i1) attributes {tile.kernel} {
+  %c0 = arith.constant 0 : i32
+  %sum = arith.constant dense<0.0> : tensor<64x8xf32, #acc>
+  %m = simt.alloc 2048 at 0 {ring = 0 : i64}
+  %free = simt.alloc 8 at 2048
+  // expected-note @+1 {{the earlier access}}
+  %x = simt.local_mma %m[] swizzle #a, %m[] swizzle #b, %sum by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, tensor<64x8xf32, #acc>
+  // expected-error @+1 {{needs a wait after an earlier access of the same shared memory}}
+  simt.mbarrier_arrive %free[%c0] if %c releases %m
+  %z = simt.mma_wait 0 of (%x : tensor<64x8xf32, #acc>) reading %m -> tensor<64x8xf32, #acc>
+  simt.mbarrier_arrive %free[%c0] if %c releases %m
+  return
+}

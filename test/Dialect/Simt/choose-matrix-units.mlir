@@ -64,3 +64,42 @@ module attributes {tile.strict, tile.target = #tile.target<warp_size = 64, matri
     return %f : tensor<64x64xf32>
   }
 }
+
+// -----
+
+// wgmma takes 8-bit floats and tf32 only along K. The first product is loaded so, and may be summed with fewer bits; the second must not be
+// (32 of 64 products); the right factor of the third lies across. That of the last comes by way of a transposition.
+// CHECK-LABEL: func.func @along
+// CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 32, k = 32, lhs = f8E4M3FN, rhs = f8E4M3FN, acc = f32>
+// CHECK: simt.mma {{.*}} by <family = mma, m = 16, n = 8, k = 32, lhs = f8E4M3FN
+// CHECK: simt.mma {{.*}} by <family = mma, m = 16, n = 8, k = 32, lhs = f8E4M3FN
+// CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 64, k = 8, lhs = tf32, rhs = tf32, acc = f32>
+module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
+  func.func @along(%a: !tile.ptr<f8E4M3FN>, %f: !tile.ptr<f32>, %c: tensor<64x64xf32>, %d: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x64xf32>) {
+    %k = tile.arange 0 to 64 : tensor<64xi32>
+    %stride = arith.constant dense<64> : tensor<64x1xi32>
+    %row = tile.expand_dims %k, 1 : tensor<64xi32> -> tensor<64x1xi32>
+    %rows = arith.muli %row, %stride : tensor<64x1xi32>
+    %column = tile.expand_dims %k, 0 : tensor<64xi32> -> tensor<1x64xi32>
+    %r = tile.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+    %q = tile.broadcast %column : tensor<1x64xi32> -> tensor<64x64xi32>
+    %o = arith.addi %r, %q : tensor<64x64xi32>
+    %turned = tile.transpose %o, [1, 0] : tensor<64x64xi32> -> tensor<64x64xi32>
+    %base = tile.splat %a : !tile.ptr<f8E4M3FN> -> tensor<64x64x!tile.ptr<f8E4M3FN>>
+    %pl = tile.addptr %base, %o : tensor<64x64x!tile.ptr<f8E4M3FN>>, tensor<64x64xi32>
+    %pt = tile.addptr %base, %turned : tensor<64x64x!tile.ptr<f8E4M3FN>>, tensor<64x64xi32>
+    %left = tile.load %pl : tensor<64x64x!tile.ptr<f8E4M3FN>> -> tensor<64x64xf8E4M3FN>
+    %across = tile.load %pl : tensor<64x64x!tile.ptr<f8E4M3FN>> -> tensor<64x64xf8E4M3FN>
+    %computed = arith.constant dense<1.0> : tensor<64x32xf8E4M3FN>
+    %right = tile.load %pt : tensor<64x64x!tile.ptr<f8E4M3FN>> -> tensor<64x64xf8E4M3FN>
+    %w = tile.dot %left, %computed, %d {maxNumImpreciseAcc = 64 : i32} : tensor<64x64xf8E4M3FN>, tensor<64x32xf8E4M3FN> -> tensor<64x32xf32>
+    %x = tile.dot %left, %right, %c {maxNumImpreciseAcc = 32 : i32} : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    %y = tile.dot %left, %across, %x {maxNumImpreciseAcc = 64 : i32} : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    %bf = tile.splat %f : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+    %pf = tile.addptr %bf, %o : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+    %lf = tile.load %pf : tensor<64x64x!tile.ptr<f32>> -> tensor<64x64xf32>
+    %tf = tile.transpose %lf, [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+    %z = tile.dot %lf, %tf, %y {precision = 1 : i32} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+    return %w, %z : tensor<64x32xf32>, tensor<64x64xf32>
+  }
+}

@@ -88,3 +88,41 @@ func.func @stored(%f: tensor<64x16xf16, #f>, %c: !acc, %n: i32) -> !acc {
   }
   return %t : !acc
 }
+
+// -----
+
+#acc = #simt.layout<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], dims = [64, 8]>
+#a = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8], [8, 0], [16, 0], [32, 0]], dims = [64, 16]>
+#b = #simt.layout<offset = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 1], [0, 2], [8, 4]], dims = [16, 8]>
+!acc = tensor<64x8xf32, #acc>
+
+// The warps say that they have read a slot right behind the wait for its product: of the first ring, in the middle of the body; of the
+// second, whose product runs on, at its end.
+// CHECK-LABEL: func.func @release
+// CHECK: %[[FIRST:.*]] = simt.alloc 4096
+// CHECK: %[[SECOND:.*]] = simt.alloc 8192
+// CHECK: scf.for
+// CHECK: simt.mma_wait 0 of{{.*}} reading %[[FIRST]]
+// CHECK-NEXT: simt.mbarrier_arrive %{{.*}} releases %[[FIRST]]
+// CHECK: simt.local_mma {{.*}} %[[SECOND]]
+// CHECK-NEXT: simt.mma_wait 2
+// CHECK-NEXT: simt.mbarrier_arrive %{{.*}} releases %[[SECOND]]
+// CHECK-NEXT: scf.yield
+func.func @release(%c: !acc, %n: i32, %go: i1) -> !acc {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %m = simt.alloc 4096 {ring = 0 : i64}
+  %r = simt.alloc 8192 {ring = 1 : i64}
+  %free = simt.alloc 16
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %c) -> (!acc) : i32 {
+    %x = simt.local_mma %m[] swizzle #a, %m[] swizzle #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, !acc
+    %y = math.exp %x : !acc
+    %b = simt.alloc 2048
+    simt.local_store %y, %b[] base 0 strides [8, 1] : !acc
+    %z = simt.local_mma %r[] swizzle #a, %r[] swizzle #b, %sum by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, !acc
+    simt.mbarrier_arrive %free[%c0] if %go releases %m
+    simt.mbarrier_arrive %free[%c1] if %go releases %r
+    scf.yield %z : !acc
+  }
+  return %s : !acc
+}

@@ -656,6 +656,17 @@ func.func @thread_group_mma_c3(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
 
 // -----
 
+func.func @thread_group_mma_c4(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
+  // expected-error @below {{'simt.thread_group_mma' op needs factors that run along K for #simt.instruction<family = wgmma, m = 64, n = 8, k = 8, lhs = tf32, rhs = tf32, acc = f32>}}
+  %c = simt.thread_group_mma at %p : !llvm.ptr<3>, %p, %a by <family = wgmma, m = 64, n = 8, k = 8, lhs = tf32, rhs = tf32, acc = f32>
+    {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0>, rhsSteps = array<i32: 0>,
+     lhsSwizzle = 32 : i32, rhsSwizzle = 32 : i32, lhsStride = 256 : i32, rhsStride = 256 : i32,
+     lhsLeading = 16 : i32, rhsLeading = 16 : i32, rhsAcross} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
+  return
+}
+
+// -----
+
 func.func @thread_group_mma_c1(%p: !llvm.ptr<3>, %a: vector<4xi32>) {
   // expected-error @below {{'simt.thread_group_mma' op needs as many places and results as accumulators, and steps in pairs}}
   %c = simt.thread_group_mma at %p : !llvm.ptr<3>, %p, %a by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32>
@@ -744,6 +755,20 @@ func.func @local_tensor_copy_c4(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: 
 
 // -----
 
+#swizzle = #simt.layout<offset = [[0, 1], [0, 2], [0, 4], [0, 8], [1, 0], [2, 0], [4, 8]], dims = [8, 16]>
+
+func.func @local_tensor_copy_c5(%map: !tile.tensor_map, %p: !tile.ptr<f16>, %i: i32, %c: i1) {
+  %b = simt.alloc 256
+  %w = simt.alloc 8
+  // expected-error @below {{'simt.local_tensor_copy' op needs a slot and a parity with 'released', and none without}}
+  "simt.local_tensor_copy"(%map, %p, %i, %i, %c, %b, %w, %i, %w)
+    <{operandSegmentSizes = array<i32: 1, 1, 2, 1, 1, 0, 1, 1, 1, 0, 0>, shape = array<i64: 8, 16>, swizzle = #swizzle}>
+    : (!tile.tensor_map, !tile.ptr<f16>, i32, i32, i1, !simt.buffer, !simt.buffer, i32, !simt.buffer) -> ()
+  return
+}
+
+// -----
+
 func.func @mbarrier_init_c1(%b: !simt.buffer) {
   // expected-error @below {{'simt.mbarrier_init' op needs buffers that are results of simt.alloc}}
   simt.mbarrier_init %b, 1
@@ -764,6 +789,24 @@ func.func @mbarrier_init_c2() {
 func.func @mbarrier_end_c1(%b: !simt.buffer) {
   // expected-error @below {{'simt.mbarrier_end' op needs buffers that are results of simt.alloc}}
   simt.mbarrier_end %b
+  return
+}
+
+// -----
+
+func.func @mbarrier_arrive_c1(%b: !simt.buffer, %i: i32, %c: i1) {
+  %r = simt.alloc 64 {ring = 0 : i64}
+  // expected-error @below {{'simt.mbarrier_arrive' op needs buffers that are results of simt.alloc}}
+  simt.mbarrier_arrive %b[%i] if %c releases %r
+  return
+}
+
+// -----
+
+func.func @mbarrier_arrive_c1_ring(%i: i32, %c: i1) {
+  %b = simt.alloc 8
+  // expected-error @below {{'simt.mbarrier_arrive' op releases a buffer that is no ring}}
+  simt.mbarrier_arrive %b[%i] if %c releases %b
   return
 }
 

@@ -411,6 +411,14 @@ func.func @dot_c2_inner(%a: tensor<4x8xf32>, %b: tensor<4x4xf32>) {
 
 // -----
 
+func.func @dot_c5(%a: tensor<4x4xf8E4M3FN>, %c: tensor<4x4xf32>) {
+  // expected-error @below {{'tile.dot' op maxNumImpreciseAcc must not be negative, got -1}}
+  %r = tile.dot %a, %a, %c {maxNumImpreciseAcc = -1 : i32} : tensor<4x4xf8E4M3FN>, tensor<4x4xf8E4M3FN> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
 func.func @dot_c3_mixed(%a: tensor<4x4xf32>, %b: tensor<4x4xi32>) {
   // expected-error @below {{'tile.dot' op operands must both be floats, or integers of one width, got 'f32' and 'i32'}}
   %r = tile.dot %a, %b, %a : tensor<4x4xf32>, tensor<4x4xi32> -> tensor<4x4xf32>

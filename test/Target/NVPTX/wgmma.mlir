@@ -28,6 +28,9 @@
 // CHECK: wgmma.commit_group.sync.aligned;
 // CHECK: wgmma.wait_group.sync.aligned 1;
 // CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {{{.*}}}, a, b, p, 1, 1;
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {{{.*}}}, b, p, 1, 1;
+// CHECK: wgmma.wait_group.sync.aligned 0;
 // CHECK: st.global
 // SM90: error: 'simt.thread_group_mma' op is no instruction of the matrix unit 'mma_sm89'
 module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_bytes = 16384 : i64} {
@@ -47,7 +50,17 @@ module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_
        lhsLeading = 0 : i32, rhsLeading = 2048 : i32, rhsAcross} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
     simt.thread_group_wait 1
     %e = simt.thread_group_wait 0 of (%d : vector<4xi32>) -> vector<4xi32>
-    simt.thread_store %p, %e : !llvm.ptr<1>, vector<4xi32>
+    // Factors that run along K only say nothing of it.
+    %f = simt.thread_group_mma at %s : !llvm.ptr<3>, %t, %e by <family = wgmma, m = 64, n = 8, k = 32, lhs = f8E4M3FN, rhs = f8E5M2, acc = f32>
+      {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0>, rhsSteps = array<i32: 0>,
+       lhsSwizzle = 128 : i32, rhsSwizzle = 128 : i32, lhsStride = 1024 : i32, rhsStride = 1024 : i32,
+       lhsLeading = 0 : i32, rhsLeading = 0 : i32} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
+    %g = simt.thread_group_mma held (%a : vector<4xi32>), %t, %f by <family = wgmma, m = 64, n = 8, k = 8, lhs = tf32, rhs = tf32, acc = f32>
+      {lhsPlaces = array<i32: 0>, rhsPlaces = array<i32: 0>, lhsSteps = array<i32: 0>, rhsSteps = array<i32: 0>,
+       lhsSwizzle = 0 : i32, rhsSwizzle = 128 : i32, lhsStride = 0 : i32, rhsStride = 1024 : i32,
+       lhsLeading = 0 : i32, rhsLeading = 0 : i32} : !llvm.ptr<3>, vector<4xi32> -> vector<4xi32>
+    %h = simt.thread_group_wait 0 of (%g : vector<4xi32>) -> vector<4xi32>
+    simt.thread_store %p, %h : !llvm.ptr<1>, vector<4xi32>
     return
   }
 }

@@ -11,6 +11,8 @@ from programs import tz_opt
 from threads import Machine
 
 TYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
+# Of these the unit reads factors that run along K only, and the product has to allow fewer bits.
+ALONG_K = {"f32": np.float32, "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
 PASSES = [
     "--tz-tile-expand-descriptors",
     "--canonicalize",
@@ -60,7 +62,7 @@ module attributes {{tile.num_warps = 4 : i32, tile.num_stages = {stages} : i32,
         %x = tile.descriptor_load %da[{a_at} : i32, i32] : !tile.descriptor<{a_block}x{e}> -> tensor<{a_block}x{e}>
         %y = tile.descriptor_load %db[{b_at} : i32, i32] : !tile.descriptor<{b_block}x{e}> -> tensor<{b_block}x{e}>
         {turns}
-        %d = tile.dot {left}, {right}, %acc : tensor<{bm}x{bk}x{e}>, tensor<{bk}x{bn}x{e}> -> tensor<{bm}x{bn}xf32>
+        %d = tile.dot {left}, {right}, %acc {allowed} : tensor<{bm}x{bk}x{e}>, tensor<{bk}x{bn}x{e}> -> tensor<{bm}x{bn}xf32>
         scf.yield %d : tensor<{bm}x{bn}xf32>
       }}
       tile.descriptor_store %dc[%row, %column : i32, i32], %sum : !tile.descriptor<{bm}x{bn}xf32>, tensor<{bm}x{bn}xf32>
@@ -80,6 +82,7 @@ def text_of(block, element, turned, stages, limit):
         turns += f"%u = tile.transpose %y, [1, 0] : tensor<{bn}x{bk}x{element}> -> tensor<{bk}x{bn}x{element}>\n"
     return KERNEL.format(
         stages=stages, limit=limit, e=element, bm=bm, bn=bn, bk=bk, turns=turns,
+        allowed={"f32": "{precision = 1 : i32}"}.get(element, "{maxNumImpreciseAcc = 1024 : i32}"),
         left="%t" if turned[0] else "%x", right="%u" if turned[1] else "%y",
         a_shape="%wk, %wm" if turned[0] else "%wm, %wk", a_block=f"{bk}x{bm}" if turned[0] else f"{bm}x{bk}",
         a_at="%j, %row" if turned[0] else "%row, %j",
@@ -99,7 +102,7 @@ def run(shape, block, element="f16", turned=(False, False), stages=3, limit=2324
     """The product, what is expected, and the text for threads."""
     m, n, k = shape
     rng = np.random.default_rng(sum(shape))
-    a, b = (rng.integers(-3, 4, s).astype(TYPES[element]) for s in ((m, k), (k, n)))
+    a, b = (rng.integers(-3, 4, s).astype((TYPES | ALONG_K)[element]) for s in ((m, k), (k, n)))
     expected = np.zeros((m, n), np.float32)
     rows, columns = slice(at[0], at[0] + block[0]), slice(at[1], at[1] + block[1])
     expected[rows, columns] = a[rows].astype(np.float32) @ b[:, columns].astype(np.float32)
@@ -133,6 +136,16 @@ def test_product(turned, element):
     assert "simt.thread_copy" not in text
 
 
+@pytest.mark.parametrize("element", ALONG_K)
+@pytest.mark.parametrize("turned", TURNS)
+def test_factors_along_k(turned, element):
+    """Where both do, the unit reads them from a ring; where one does not, another instruction multiplies."""
+    result, expected, text = run((64, 32, 144), (64, 32, 64), element, turned)
+    np.testing.assert_array_equal(result, expected)
+    assert ("simt.thread_group_mma" in text) == (turned == (False, True))
+    assert ("simt.thread_tensor_copy" in text) == (turned == (False, True))
+
+
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 7])
 @pytest.mark.parametrize("stages", [1, 2, 3, 5])
 def test_rings(stages, steps):
@@ -158,6 +171,14 @@ def test_the_ring_fits_with_its_barriers():
     result, expected, text = run((64, 32, 224), (64, 32, 32), stages=5, limit=limit)
     np.testing.assert_array_equal(result, expected)
     assert int(re.search(r"simt.shared_bytes = (\d+)", text)[1]) <= limit
+
+
+def test_a_release_that_is_missing_shows(monkeypatch):
+    """The one thread waits for warps that do not arrive."""
+    arrive = Machine.arrive
+    monkeypatch.setattr(Machine, "arrive", staticmethod(lambda barrier, n: arrive(barrier, n) if n else None))
+    with pytest.raises(AssertionError, match="a wait for what nobody has announced"):
+        run((64, 32, 224), (64, 32, 32), stages=2)
 
 
 def test_a_wait_that_is_missing_shows(monkeypatch):

@@ -54,14 +54,20 @@ constexpr int64_t kDefaultSlots = 3;
 /// Of a barrier for copies.
 constexpr int64_t kBarrierBytes = 8;
 
-/// A factor that comes through a ring.
-struct Channel {
-  tile::LoadOp load;
-  SmallVector<Operation *> onTheWay; ///< to the product, the last one first
+/// A product that reads a ring.
+struct Reader {
   MmaOp mma;
   unsigned operand = 0;
-  LinearLayout swizzle; ///< of the factor
-  LayoutAttr ofLoad;    ///< of the tile that is loaded
+  bool isTurned = false; ///< it reads the transpose of what is loaded
+  LinearLayout swizzle;  ///< of the factor
+};
+
+/// A tile that comes through a ring.
+struct Channel {
+  tile::LoadOp load;
+  std::vector<Reader> readers;
+  SmallVector<Operation *> onTheWay; ///< to the products, the last ones first
+  LinearLayout swizzle;              ///< of the tile that is loaded
   int64_t slotElements = 0, bytes = 0;
   int64_t lag = 0; ///< iterations more than its own that a product reads it
   int64_t slots = 0;
@@ -94,11 +100,15 @@ private:
   /// Values by the size of rings, in slots.
   using BySize = llvm::SmallDenseMap<int64_t, Value>;
 
-  std::optional<Channel> channelOf(MmaOp mma, unsigned operand);
+  std::optional<Channel> channelOf(tile::LoadOp load);
+  /// Finds what reads a value that is loaded; false if that is not products.
+  bool findReaders(Channel &channel, Value value, bool isTurned);
   /// How the copy engine copies a block; false if it does not.
-  bool describe(Channel &channel, bool isTurned);
+  bool describe(Channel &channel);
   /// How the threads copy a tile; false if they do not.
-  bool choosePieces(Channel &channel, bool isTurned);
+  bool choosePieces(Channel &channel);
+  /// The channel through which a factor comes and its reader there, or null.
+  std::pair<Channel *, Reader *> readerOf(MmaOp mma, unsigned operand);
   /// How many channels the copy engine fills.
   int64_t numDescribed() const {
     return llvm::count_if(
@@ -189,61 +199,75 @@ bool isZeros(Value value) {
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
-std::optional<Channel> Loop::channelOf(MmaOp mma, unsigned operand) {
-  Channel channel;
-  Value value = mma->getOperand(operand);
-  bool isTurned = false;
-  for (Operation *op = value.getDefiningOp();
-       op && op->hasOneUse() && op->getBlock() == body &&
-       isa<ConvertLayoutOp, tile::TransposeOp, tile::BlockHintOp>(op);
-       op = value.getDefiningOp()) {
-    isTurned ^= isa<tile::TransposeOp>(op);
-    channel.block = dyn_cast<tile::BlockHintOp>(op);
-    channel.onTheWay.push_back(op);
-    value = op->getOperand(0);
+bool Loop::findReaders(Channel &channel, Value value, bool isTurned) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != body)
+      return false;
+    if (auto mma = dyn_cast<MmaOp>(user)) {
+      unsigned operand = use.getOperandNumber();
+      if (operand > 1 || !mma.isInShared(operand))
+        return false;
+      channel.readers.push_back({mma, operand, isTurned, LinearLayout()});
+      continue;
+    }
+    if (!isa<ConvertLayoutOp, tile::TransposeOp, tile::BlockHintOp>(user) ||
+        !findReaders(channel, user->getResult(0),
+                     isTurned ^ isa<tile::TransposeOp>(user)))
+      return false;
+    if (auto block = dyn_cast<tile::BlockHintOp>(user))
+      channel.block = block;
+    channel.onTheWay.push_back(user);
   }
-  auto load = value.getDefiningOp<tile::LoadOp>();
-  if (!load || !load->hasOneUse() || load->getBlock() != body ||
-      load.getIsVolatile() || !isZeros(load.getOther()) ||
-      writes.mayChange(load.getPtr()))
+  return true;
+}
+
+std::optional<Channel> Loop::channelOf(tile::LoadOp load) {
+  Channel channel;
+  if (!isa<RankedTensorType>(load.getType()) || load.use_empty() ||
+      !findReaders(channel, load.getResult(), /*isTurned=*/false) ||
+      channel.readers.empty() || load.getIsVolatile() ||
+      !isZeros(load.getOther()) || writes.mayChange(load.getPtr()))
     return std::nullopt;
   channel.load = load;
-  channel.mma = mma;
-  channel.operand = operand;
-  channel.lag = runsOn(mma);
   channel.bytes = elementBytes(tile::getElementType(load.getType()));
-  if (!describe(channel, isTurned) && !choosePieces(channel, isTurned))
+  for (Reader &reader : channel.readers)
+    channel.lag = std::max<int64_t>(channel.lag, runsOn(reader.mma));
+  if (!describe(channel) && !choosePieces(channel))
     return std::nullopt;
-  channel.ofLoad = LayoutAttr::get(
-      loop.getContext(),
-      isTurned ? channel.swizzle.transposeOuts({1, 0}) : channel.swizzle);
   channel.slotElements = channel.swizzle.inSize(kOffset);
   return channel;
 }
 
-/// Whether the product can read its factor with this dimension innermost.
-static bool mayBeInnermost(Channel &channel, int dim) {
-  return innermostDim(channel.mma.getInstruction(), channel.operand)
-             .value_or(dim) == dim;
+/// Sets how a tile lies in its ring; whether its products can read it there.
+static bool setSwizzle(Channel &channel, int innermost) {
+  ArrayRef<int64_t> shape = tile::getShape(channel.load.getType());
+  channel.swizzle = factorBuffer(shape, innermost, channel.bytes);
+  for (Reader &reader : channel.readers) {
+    reader.swizzle = reader.isTurned ? channel.swizzle.transposeOuts({1, 0})
+                                     : channel.swizzle;
+    int dim = reader.isTurned ? 1 - innermost : innermost;
+    if (!unitSwizzle(reader.swizzle, channel.bytes) ||
+        innermostDim(reader.mma.getInstruction(), reader.operand)
+                .value_or(dim) != dim)
+      return false;
+  }
+  return true;
 }
 
-bool Loop::describe(Channel &channel, bool isTurned) {
+bool Loop::describe(Channel &channel) {
   // A box has at most 256 rows; the swizzle's pattern is of eight.
   constexpr int64_t kMostRows = 256, kRows = 8;
   if (!channel.block)
     return false;
   ArrayRef<int64_t> shape = tile::getShape(channel.load.getType());
   if (shape.size() != 2 || shape[0] < kRows || shape[0] > kMostRows ||
-      !llvm::all_of(shape, llvm::isPowerOf2_64))
+      !llvm::all_of(shape, llvm::isPowerOf2_64) ||
+      !setSwizzle(channel, /*innermost=*/1))
     return false;
-  LinearLayout rows = factorBuffer(shape, /*fastest=*/1, channel.bytes);
-  std::optional<UnitSwizzle> swizzle = unitSwizzle(rows, channel.bytes);
-  if (!swizzle || swizzle->isColumn)
-    return false;
-  channel.swizzle = isTurned ? rows.transposeOuts({1, 0}) : rows;
-  std::optional<UnitSwizzle> turned =
+  std::optional<UnitSwizzle> swizzle =
       unitSwizzle(channel.swizzle, channel.bytes);
-  if (!turned || !mayBeInnermost(channel, turned->isColumn ? 0 : 1))
+  if (!swizzle || swizzle->isColumn)
     return false;
   tile::TensorMapAttr map = channel.block.getMap();
   int32_t box[] = {static_cast<int32_t>(shape[0]),
@@ -256,21 +280,25 @@ bool Loop::describe(Channel &channel, bool isTurned) {
   return true;
 }
 
-bool Loop::choosePieces(Channel &channel, bool isTurned) {
+bool Loop::choosePieces(Channel &channel) {
   auto type = cast<RankedTensorType>(channel.load.getType());
+  if (type.getRank() != 2)
+    return false;
   const LinearLayout &layout = getLayout(type).getLayout();
   auto vector = channel.load->getAttrOfType<IntegerAttr>(kVectorAttr);
   int fastest = fastestDim(layout);
   int64_t width = vector ? vector.getInt() : 1;
-  if (width * channel.bytes < 4 || width * channel.bytes > 16 ||
-      layout.numConsecutive(kRegister, layout::dimName(fastest)) < width ||
-      type.getDimSize(fastest) % width != 0)
-    return false;
-  int innermost = isTurned ? 1 - fastest : fastest;
-  channel.swizzle = factorBuffer(
-      tile::getShape(channel.mma->getOperand(channel.operand).getType()),
-      innermost, channel.bytes);
-  return mayBeInnermost(channel, innermost);
+  return width * channel.bytes >= 4 && width * channel.bytes <= 16 &&
+         layout.numConsecutive(kRegister, layout::dimName(fastest)) >= width &&
+         type.getDimSize(fastest) % width == 0 && setSwizzle(channel, fastest);
+}
+
+std::pair<Channel *, Reader *> Loop::readerOf(MmaOp mma, unsigned operand) {
+  for (Channel &channel : channels)
+    for (Reader &reader : channel.readers)
+      if (reader.mma == mma && reader.operand == operand)
+        return {&channel, &reader};
+  return {nullptr, nullptr};
 }
 
 bool Loop::addSlice(ValueRange values) {
@@ -333,17 +361,14 @@ bool Loop::analyse() {
     isOrdered |= ordersMemory(&op);
   if (isOrdered)
     return false;
-  for (auto mma : body->getOps<MmaOp>()) {
-    size_t before = channels.size();
-    for (unsigned operand : {0U, 1U})
-      if (mma.isInShared(operand))
-        if (std::optional<Channel> channel = channelOf(mma, operand))
-          channels.push_back(*channel);
-    if (channels.size() != before)
-      products.push_back(mma);
-  }
+  for (auto load : body->getOps<tile::LoadOp>())
+    if (std::optional<Channel> channel = channelOf(load))
+      channels.push_back(*channel);
   if (channels.empty())
     return false;
+  for (auto mma : body->getOps<MmaOp>())
+    if (readerOf(mma, 0).first || readerOf(mma, 1).first)
+      products.push_back(mma);
   for (Channel &channel : channels)
     if (!addSlice(sourceOf(channel)))
       return false;
@@ -355,10 +380,7 @@ int64_t Loop::otherBytes() {
   int64_t bytes = numDescribed() > 0 ? 16 + 16 * numDescribed() : 0;
   for (MmaOp mma : products)
     for (unsigned operand : {0U, 1U})
-      if (mma.isInShared(operand) &&
-          llvm::none_of(channels, [&](Channel &each) {
-            return each.mma == mma && each.operand == operand;
-          })) {
+      if (mma.isInShared(operand) && !readerOf(mma, operand).first) {
         auto type = cast<RankedTensorType>(mma->getOperand(operand).getType());
         bytes += type.getNumElements() * elementBytes(type.getElementType());
       }
@@ -443,10 +465,10 @@ void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
                             constant(channel.slotElements, b().getI32Type()));
   if (!channel.map) {
     Value mask = channel.load.getMask();
-    auto copy =
-        LocalCopyOp::create(b(), mapping.lookupOrDefault(channel.load.getPtr()),
-                            mask ? mapping.lookupOrDefault(mask) : Value(),
-                            active, channel.ring, place, channel.ofLoad);
+    auto copy = LocalCopyOp::create(
+        b(), mapping.lookupOrDefault(channel.load.getPtr()),
+        mask ? mapping.lookupOrDefault(mask) : Value(), active, channel.ring,
+        place, LayoutAttr::get(loop.getContext(), channel.swizzle));
     copy->setAttr(kVectorAttr, channel.load->getAttr(kVectorAttr));
     return;
   }
@@ -462,7 +484,7 @@ void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
       parity ? channel.released : Value(),
       parity ? places.lookup(channel.slots) : Value(), parity,
       b().getDenseI64ArrayAttr(tile::getShape(channel.load.getType())),
-      channel.ofLoad);
+      LayoutAttr::get(loop.getContext(), channel.swizzle));
 }
 
 void Loop::makeBarriers() {
@@ -619,14 +641,12 @@ void Loop::replaceProduct(MmaOp mma, unsigned first) {
   StoredFactor factors[2];
   Value offsets[2];
   for (unsigned operand : {0U, 1U}) {
-    auto channel = llvm::find_if(channels, [&](Channel &each) {
-      return each.mma == mma && each.operand == operand;
-    });
+    auto [channel, reader] = readerOf(mma, operand);
     Value factor = mma->getOperand(operand);
     b().setInsertionPoint(mma);
-    if (channel != channels.end()) {
+    if (channel) {
       factors[operand] = {channel->ring,
-                          LayoutAttr::get(loop.getContext(), channel->swizzle)};
+                          LayoutAttr::get(loop.getContext(), reader->swizzle)};
       offsets[operand] =
           arith::MulIOp::create(b(), slotOf(channel->slots, first),
                                 constant(channel->slotElements, i32));

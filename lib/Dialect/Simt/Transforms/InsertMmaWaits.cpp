@@ -217,15 +217,17 @@ void waitLater(LocalMmaOp mma) {
   result.replaceAllUsesExcept(done.getResult(0), done);
 }
 
-/// Has the warps arrive as soon as they have waited for what reads the ring; a
-/// wait that names no buffers is for all.
+/// Has the warps arrive as soon as they have waited for what reads the ring, by
+/// waits that name it, or, if none does, by one that names nothing.
 void releaseBehindWait(MbarrierArriveOp arrive) {
-  MmaWaitOp last;
+  Operation *behind = nullptr, *unnamed = nullptr;
   for (auto done : arrive->getBlock()->getOps<MmaWaitOp>())
-    if (done.getBuffers().empty() ||
-        llvm::is_contained(done.getBuffers(), arrive.getRing()))
-      last = done;
-  Operation *behind = last;
+    if (llvm::is_contained(done.getBuffers(), arrive.getRing()))
+      behind = done;
+    else if (done.getBuffers().empty())
+      unnamed = done;
+  if (!behind)
+    behind = unnamed;
   if (!behind)
     return;
   for (Value operand : {arrive.getSlot(), arrive.getActive()})

@@ -44,6 +44,9 @@ bool simt::ordersMemory(Operation *op) {
     // What is in its regions is looked at for itself.
     if (inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
       return WalkResult::advance();
+    // A program's own are `tile.barrier`; these are for memory of the passes.
+    if (isa<BarrierOp>(inner))
+      return WalkResult::advance();
     auto known = dyn_cast<MemoryEffectOpInterface>(inner);
     if (!known)
       return WalkResult::interrupt();

@@ -127,21 +127,20 @@ private:
   SmallVector<Value> starts;
 };
 
-/// Whether a block goes to a product alone, whichever way around, in a loop: as
-/// such it may be copied ahead.
+/// Whether products alone read a value, whichever way around.
+bool isFactor(Value value) {
+  return !value.use_empty() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           if (auto dot = dyn_cast<tile::DotOp>(user))
+             return value != dot.getAcc();
+           return isa<tile::TransposeOp>(user) && isFactor(user->getResult(0));
+         });
+}
+
+/// Whether a block is a factor in a loop: as such it may be copied ahead.
 bool isFactorInLoop(tile::DescriptorLoadOp op) {
-  if (op.getType().getRank() != 2 || !op->getParentOfType<scf::ForOp>())
-    return false;
-  Value value = op;
-  while (value.hasOneUse()) {
-    Operation *user = *value.getUsers().begin();
-    if (auto dot = dyn_cast<tile::DotOp>(user))
-      return value != dot.getAcc();
-    if (!isa<tile::TransposeOp>(user))
-      return false;
-    value = user->getResult(0);
-  }
-  return false;
+  return op.getType().getRank() == 2 && op->getParentOfType<scf::ForOp>() &&
+         isFactor(op);
 }
 
 /// What a chip's copy engine has to know of the tensor that a block is of; null

@@ -255,18 +255,19 @@ def Simt_LocalCopyOp : Simt_Op<"local_copy", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def Simt_CopyCommitOp : Simt_Op<"copy_commit"> {
+def Simt_CopyCommitOp : Simt_Op<"copy_commit", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Makes the copies that this thread has started since the last one a group";
   let assemblyFormat = "attr-dict";
 }
 
-def Simt_CopyWaitOp : Simt_Op<"copy_wait"> {
+def Simt_CopyWaitOp : Simt_Op<"copy_wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Waits until all groups of this thread's copies but the last `pending` have been made";
   let arguments = (ins I32Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
 }
 
-def Simt_LocalTensorCopyOp : Simt_Op<"local_tensor_copy", [AttrSizedOperandSegments]> {
+def Simt_LocalTensorCopyOp : Simt_Op<"local_tensor_copy", [AttrSizedOperandSegments,
+                                              MemoryEffects<[MemRead, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Starts a copy of a block of a tensor to a buffer, by the copy engine";
   let description = [{
     As `simt.local_copy`, of the block of shape `shape` at `coordinates` of the tensor of `map`, which starts at `base`. One thread
@@ -316,7 +317,7 @@ def Simt_MbarrierEndOp : Simt_Op<"mbarrier_end", [MemoryEffects<[MemWrite<Simt_S
   let hasVerifier = 1;
 }
 
-def Simt_MbarrierArriveOp : Simt_Op<"mbarrier_arrive"> {
+def Simt_MbarrierArriveOp : Simt_Op<"mbarrier_arrive", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Each warp arrives at a barrier, if `active`, and says that it has read a slot of a ring";
   let description = [{
     What it reads of the slot by products has been waited for: one lane arrives for all. The slot may be filled again once the phase
@@ -330,7 +331,7 @@ def Simt_MbarrierArriveOp : Simt_Op<"mbarrier_arrive"> {
   let hasVerifier = 1;
 }
 
-def Simt_MbarrierWaitOp : Simt_Op<"mbarrier_wait"> {
+def Simt_MbarrierWaitOp : Simt_Op<"mbarrier_wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Waits until the phase of a barrier with this parity has ended";
   let description = [{
     Constraints:
@@ -368,7 +369,8 @@ def Simt_LocalMmaOp : Simt_Op<"local_mma", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def Simt_MmaWaitOp : Simt_Op<"mma_wait", [AttrSizedOperandSegments]> {
+def Simt_MmaWaitOp : Simt_Op<"mma_wait", [AttrSizedOperandSegments,
+                                           MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Waits until all products of this thread's `simt.local_mma` but the last `pending` have been made";
   let description = [{
     The results are the values, which are no longer in flight. `buffers` are those that the products read which have been made, and
