@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import devices
+
 FLOATS = ("float16", "bfloat16", "float32")
 INTEGERS = ("int32", "int64")
 
@@ -68,6 +70,13 @@ def zeros(shape: Sequence[int], like: Any, dtype: Any = None) -> Any:
 def is_on_cpu(x: Any) -> bool:
     """Whether the CPU target works on x."""
     return not is_torch(x) or x.device.type == "cpu"
+
+
+def has_wgmma(x: Any) -> bool:
+    """Whether x is of 16-bit floats and on a GPU whose matrix unit multiplies those from shared memory (sm_90a)."""
+    if is_on_cpu(x) or dtype_name(x) not in ("float16", "bfloat16"):
+        return False
+    return devices.chip(devices.target(), x.device.index or 0) == "sm_90a"
 
 
 def contiguous(x: Any) -> Any:

@@ -23,8 +23,8 @@ LN2 = tl.constexpr(0.6931471805599453)
 
 
 @tz.jit
-def scores(a, b, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
-    """scale q k^T + bias in base 2 for queries m and keys n; hidden ones are -inf.
+def scores(a, b, m, n, S, scale, slope, window, CAUSAL: tl.constexpr, MASKED: tl.constexpr):
+    """scale q k^T + bias in base 2 for queries m and keys n; hidden ones are -inf if MASKED, else there are none.
 
     The product is that of a and b: q [BM, D] and k^T [D, BN] with m [BM, 1] and n [1, BN], or, for the transpose, k and
     q^T with m [1, BM] and n [BN, 1].
@@ -32,6 +32,8 @@ def scores(a, b, m, n, S, scale, slope, window, CAUSAL: tl.constexpr):
     x = tl.dot(a, b, input_precision="ieee") * (scale * LOG2E)
     if slope is not None:
         x -= (slope * LOG2E) * tl.abs(n - m).to(tl.float32)
+    if not MASKED:
+        return x
     seen = n < S
     if CAUSAL:
         seen = seen & (n <= m)
@@ -48,6 +50,37 @@ def keys_of(first, S, window, CAUSAL: tl.constexpr, BM: tl.constexpr, BN: tl.con
 
 
 @tz.jit
+def forward_steps(
+    acc, total, top, qt, pk, pv, begin, end, m, S, scale, slope, window, skt, svt,
+    D: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
+):  # fmt: skip
+    """The sums and maxima with the keys [begin, end), all of which all queries see unless MASKED."""
+    n, d = tl.arange(0, BN), tl.arange(0, D)
+    for s in range(begin, end, BN):
+        at = tl.cast(s, tl.int64)
+        ik = pk + at * skt + n[None, :] * skt + d[:, None]
+        iv = pv + at * svt + n[:, None] * svt + d[None, :]
+        if MASKED:
+            inside = s + n < S
+            kt = tl.load(ik, mask=inside[None, :], other=0.0)
+            vt = tl.load(iv, mask=inside[:, None], other=0.0)
+            x = scores(qt, kt, m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL, True)
+            new_top = tl.maximum(top, tl.max(x, 1))
+            shift = tl.where(new_top == -float("inf"), 0.0, new_top)
+        else:
+            kt, vt = tl.load(ik), tl.load(iv)
+            x = scores(qt, kt, m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL, False)
+            new_top = tl.maximum(top, tl.max(x, 1))
+            shift = new_top
+        p = tl.exp2(x - shift[:, None])
+        decay = tl.exp2(top - shift)
+        total = total * decay + tl.sum(p, 1)
+        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None], input_precision="ieee")
+        top = new_top
+    return acc, total, top
+
+
+@tz.jit
 def attention_forward_kernel(
     q, k, v, o, lse, slopes, window, scale, T, S, H, GROUP,
     sqb, sqh, sqt, skb, skh, skt, svb, svh, svt, sob, soh, sot,
@@ -56,7 +89,7 @@ def attention_forward_kernel(
     b, h = (tl.program_id(1) // H).to(tl.int64), tl.program_id(1) % H
     slope = None if slopes is None else tl.load(slopes + h)
     first = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM  # the longest rows of a causal head first
-    r, n, d = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    r, d = tl.arange(0, BM), tl.arange(0, D)
     m = first + r
     live = (m < T)[:, None]
     pk = k + b * skb + (h // GROUP) * skh
@@ -67,19 +100,16 @@ def attention_forward_kernel(
     total = tl.zeros((BM,), tl.float32)
     acc = tl.zeros((BM, D), tl.float32)
     begin, end = keys_of(first, S, window, CAUSAL, BM, BN)
-    for s in range(begin, end, BN):
-        inside = s + n < S
-        at = tl.cast(s, tl.int64)
-        kt = tl.load(pk + at * skt + n[None, :] * skt + d[:, None], mask=inside[None, :], other=0.0)
-        vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside[:, None], other=0.0)
-        x = scores(qt, kt, m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL)
-        new_top = tl.maximum(top, tl.max(x, 1))
-        shift = tl.where(new_top == -float("inf"), 0.0, new_top)
-        p = tl.exp2(x - shift[:, None])
-        decay = tl.exp2(top - shift)
-        total = total * decay + tl.sum(p, 1)
-        acc = tl.dot(p.to(vt.dtype), vt, acc * decay[:, None], input_precision="ieee")
-        top = new_top
+    if window is None:
+        # Whole blocks of keys that all queries see need no mask.
+        middle = (tl.minimum(S, first) if CAUSAL else S) // BN * BN
+        acc, total, top = forward_steps(
+            acc, total, top, qt, pk, pv, begin, middle, m, S, scale, slope, window, skt, svt, D, BN, CAUSAL, False
+        )
+        begin = middle
+    acc, total, top = forward_steps(
+        acc, total, top, qt, pk, pv, begin, end, m, S, scale, slope, window, skt, svt, D, BN, CAUSAL, True
+    )
     acc = acc / tl.where(total == 0.0, 1.0, total)[:, None]
     start = b * sob + h * soh + first.to(tl.int64) * sot
     tl.store(o + start + r[:, None] * sot + d[None, :], acc.to(o.dtype.element_ty), mask=live)
@@ -116,7 +146,7 @@ def attention_dq_kernel(
         at = tl.cast(s, tl.int64)
         kt = tl.load(pk + at * skt + n[:, None] * skt + d[None, :], mask=inside, other=0.0)
         vt = tl.load(pv + at * svt + n[:, None] * svt + d[None, :], mask=inside, other=0.0)
-        x = scores(qt, tl.trans(kt), m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL)
+        x = scores(qt, tl.trans(kt), m[:, None], (s + n)[None, :], S, scale, slope, window, CAUSAL, True)
         p = tl.exp2(x - level[:, None])
         ds = p * (tl.dot(gt, tl.trans(vt), input_precision="ieee") - shift[:, None])
         acc = tl.dot(ds.to(kt.dtype), kt, acc, input_precision="ieee")
@@ -157,7 +187,7 @@ def attention_dkv_kernel(
             level = tl.where(level == -float("inf"), float("inf"), level)
             shift = tl.load(delta + row + r, mask=m < T, other=0.0)
             # Both transposed: what a matrix unit gives is then the left factor of the next product as it is.
-            x = scores(kt, tl.trans(qt), m[None, :], n[:, None], S, scale, slope, window, CAUSAL)
+            x = scores(kt, tl.trans(qt), m[None, :], n[:, None], S, scale, slope, window, CAUSAL, True)
             p = tl.exp2(x - level[None, :])
             dvt = tl.dot(p.to(gt.dtype), gt, dvt, input_precision="ieee")
             ds = p * (tl.dot(vt, tl.trans(gt), input_precision="ieee") - shift[None, :])
@@ -190,8 +220,23 @@ def _steps(*xs):
     return [stride for x in xs for stride in arrays.strides(x)[:3]]
 
 
-def _block(extent):
-    return 64 if extent > 16 else 16 if extent > 1 else 1
+# On an H200, bf16: (BM, BN, warps, stages) by what is computed, up to 64, 128 and 256 elements of D.
+_WGMMA_BLOCKS = {
+    "forward": ((64, 64, 4, 3), (64, 64, 4, 2), (128, 64, 8, 2)),
+    "full": ((64, 64, 4, 3), (128, 128, 8, 2), (128, 64, 8, 2)),
+    "dq": ((64, 64, 4, 3), (128, 64, 8, 2), (64, 64, 4, 2)),
+    "dkv": ((64, 64, 4, 2), (64, 64, 4, 2), (64, 64, 8, 2)),
+}
+
+
+def _sizes(what, q, causal):
+    """The block of queries and keys of a program, and how it runs."""
+    t, d = q.shape[2:]
+    if t >= 64 and 32 <= d <= 256 and d % 16 == 0 and arrays.has_wgmma(q):
+        choices = _WGMMA_BLOCKS["full" if what == "forward" and not causal else what]
+        names = ("BM", "BN", "num_warps", "num_stages")
+        return dict(zip(names, choices[(d > 64) + (d > 128)], strict=True))
+    return {"BM": 64 if t > 16 else 16 if t > 1 else 1, "BN": 64}
 
 
 def attention_forward(q, k, v, causal=True, scale=None, alibi_slopes=None, window=None, out=None):
@@ -203,10 +248,10 @@ def attention_forward(q, k, v, causal=True, scale=None, alibi_slopes=None, windo
     if arrays.strides(o)[3] != 1:
         raise ValueError(f"'out': expected a last axis without gaps, found strides {list(arrays.strides(o))}")
     lse = arrays.empty((b, h, t), q, "float32")
-    block = _block(t)
-    attention_forward_kernel[(tz.cdiv(t, block), b * h)](
+    sizes = _sizes("forward", q, causal)
+    attention_forward_kernel[(tz.cdiv(t, sizes["BM"]), b * h)](
         q, k, v, o, lse, slopes, window, float(d**-0.5 if scale is None else scale), t, k.shape[2], h,
-        h // k.shape[1], *_steps(q, k, v, o), D=d, BM=block, BN=64, CAUSAL=bool(causal),
+        h // k.shape[1], *_steps(q, k, v, o), D=d, CAUSAL=bool(causal), **sizes,
     )  # fmt: skip
     return o, lse
 
@@ -220,13 +265,14 @@ def attention_backward(do, q, k, v, o, lse, causal=True, scale=None, alibi_slope
     heads, s = k.shape[1], k.shape[2]
     delta = arrays.empty((b, h, t), q, "float32")
     dq, dk, dv = (arrays.empty_rows_like(x) for x in (q, k, v))
-    sizes = {"D": d, "BM": _block(t), "BN": 64, "CAUSAL": bool(causal)}
     common = (slopes, window, float(d**-0.5 if scale is None else scale), t, s, h, h // heads)
+    sizes = _sizes("dq", q, causal)
     attention_dq_kernel[(tz.cdiv(t, sizes["BM"]), b * h)](
-        do, q, k, v, o, lse, delta, dq, *common, *_steps(do, q, k, v, o, dq), **sizes
+        do, q, k, v, o, lse, delta, dq, *common, *_steps(do, q, k, v, o, dq), D=d, CAUSAL=bool(causal), **sizes
     )
+    sizes = _sizes("dkv", q, causal)
     attention_dkv_kernel[(tz.cdiv(s, sizes["BN"]), b * heads)](
-        do, q, k, v, lse, delta, dk, dv, *common, *_steps(do, q, k, v, dk, dv), **sizes
+        do, q, k, v, lse, delta, dk, dv, *common, *_steps(do, q, k, v, dk, dv), D=d, CAUSAL=bool(causal), **sizes
     )
     return dq, dk, dv
 

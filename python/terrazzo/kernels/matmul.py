@@ -14,6 +14,7 @@ import numpy as np
 import terrazzo as tz
 import terrazzo.language as tl
 
+from .. import devices
 from .._terrazzo import runtime
 from ..targets import host_chip
 from . import arrays
@@ -93,8 +94,30 @@ def blocks(m, n, k, threads, tiles=False):
 
 
 def gpu_blocks(m, n, k):
-    """(BM, BN, BK) of a block of threads: its accumulators stay in registers, its factors in shared memory."""
-    return tuple(min(most, max(16, tz.next_power_of_2(extent))) for extent, most in ((m, 64), (n, 64), (k, 32)))
+    """The block of a program: its accumulators stay in registers, its factors in shared memory."""
+    sizes = (min(most, max(16, tz.next_power_of_2(extent))) for extent, most in ((m, 64), (n, 64), (k, 32)))
+    return dict(zip(("BM", "BN", "BK"), sizes, strict=True))
+
+
+# (BM, BN, warps, stages), and the TFLOP/s of an H200 in bf16 with many blocks: rows of b along N, and along K.
+_WGMMA_BLOCKS = (
+    ((64, 64, 4, 4), (336, 317)),
+    ((64, 128, 4, 4), (517, 406)),
+    ((128, 128, 8, 4), (672, 463)),
+    ((128, 256, 8, 3), (748, 574)),
+)
+
+
+@functools.cache
+def wgmma_blocks(m, n, multiprocessors, is_turned):
+    """The same where wgmma multiplies: the block with the least work for the multiprocessor that has most of it."""
+
+    def time(choice):
+        (bm, bn, *_), rates = choice
+        return tz.cdiv(tz.cdiv(m, bm) * tz.cdiv(n, bn), multiprocessors) * bm * bn / rates[is_turned]
+
+    bm, bn, warps, stages = min(_WGMMA_BLOCKS, key=time)[0]
+    return {"BM": bm, "BN": bn, "BK": 64, "num_warps": warps, "num_stages": stages}
 
 
 def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b=False):
@@ -125,14 +148,16 @@ def matmul(a, b, *, out=None, bias=None, activation=None, trans_a=False, trans_b
         return c
     depth = max(k, 1)
     if arrays.is_on_cpu(a):
-        bm, bn, bk = blocks(m, n, depth, runtime.threads(), has_tiles(arrays.dtype_name(a)))
+        sizes = blocks(m, n, depth, runtime.threads(), has_tiles(arrays.dtype_name(a)))
+        sizes = dict(zip(("BM", "BN", "BK"), sizes, strict=True))
+    elif arrays.has_wgmma(a):
+        sizes = wgmma_blocks(m, n, devices.properties("cuda", a.device.index or 0)["units"], sbk == 1)
     else:
-        bm, bn, bk = gpu_blocks(m, n, depth)
-    grid = (tz.cdiv(m, bm) * tz.cdiv(n, bn),)
+        sizes = gpu_blocks(m, n, depth)
+    grid = (tz.cdiv(m, sizes["BM"]) * tz.cdiv(n, sizes["BN"]),)
     matmul_kernel[grid](
-        a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), BM=bm, BN=bn, BK=bk, GROUP=4,
-        ACTIVATION=activation,
-    )  # fmt: skip
+        a, b, c, bias, m, n, k, sam, sak, sbk, sbn, *arrays.strides(c), GROUP=4, ACTIVATION=activation, **sizes
+    )
     return c
 
 

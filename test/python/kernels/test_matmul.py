@@ -104,3 +104,16 @@ def test_wrong_arguments_are_named(normal):
         M.matmul(a, normal(5, 6), activation="tanh")
     with pytest.raises(ValueError, match="'a': expected an array, found list"):
         M.matmul([[1.0]], a)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_blocks_where_a_matrix_unit_reads_shared_memory(is_turned):
+    """Large blocks where there are enough of them for all multiprocessors, smaller ones where not; never an idle half."""
+    large = M.wgmma_blocks(8192, 8192, 132, is_turned)
+    assert (large["BM"], large["BN"], large["num_warps"]) == (128, 256, 8)
+    small = M.wgmma_blocks(16, 16, 132, is_turned)
+    assert (small["BM"], small["BN"], small["num_warps"]) == (64, 64, 4)
+    for m, n in [(256, 4096), (8192, 768), (4096, 300), (1, 50304)]:
+        sizes = M.wgmma_blocks(m, n, 132, is_turned)
+        smallest = -(-m // 64) * -(-n // 64)
+        assert -(-m // sizes["BM"]) * -(-n // sizes["BN"]) >= min(smallest, 132) / 3
