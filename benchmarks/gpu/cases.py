@@ -7,6 +7,7 @@ A group is a function of (device, small) that yields cases, so that the data of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,25 +122,28 @@ def matmul(device: str, small: bool) -> Iterator[Case]:
     return products(device, "matmul", by_pointers, [(128, 256, 128), (130, 70, 200)] if small else SQUARES)
 
 
-def allow_scratch(kernels: Any, device: str) -> None:
+def allow_scratch(kernels: Any, device: Any) -> None:
     """Triton's descriptors are made on the device, in memory that it asks for."""
     if hasattr(kernels.tz, "set_allocator"):
         kernels.tz.set_allocator(lambda size, _align, _stream: torch.empty(size, dtype=torch.int8, device=device))
 
 
+def by_descriptors(kernels: Any, data: tuple, bm: int, bn: int, bk: int, warps: int, stages: int) -> Call:
+    """The same by tensor descriptors; a and b are contiguous or transposes of what is."""
+    a, b, c, *epilogue = data
+    bias, gelu = epilogue or (None, False)
+    (m, k), n = a.shape, b.shape[1]
+    allow_scratch(kernels, a.device)
+    grid = (cdiv(m, bm) * cdiv(n, bn),)
+    turns = {"TURN_A": not a.is_contiguous(), "TURN_B": not b.is_contiguous()}
+    sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "GELU": gelu, "num_warps": warps, "num_stages": stages}
+    return lambda: kernels.matmul_desc_kernel[grid](a, b, c, bias, m, n, k, **turns, **sizes)
+
+
 def matmul_desc(device: str, small: bool) -> Iterator[Case]:
     """The same products by tensor descriptors, whose rows are multiples of 16 bytes."""
-
-    def make(kernels, data, bm, bn, bk, warps, stages):
-        a, b, c = data
-        (m, k), n = a.shape, b.shape[1]
-        allow_scratch(kernels, device)
-        grid = (cdiv(m, bm) * cdiv(n, bn),)
-        sizes = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "num_warps": warps, "num_stages": stages}
-        return lambda: kernels.matmul_desc_kernel[grid](a, b, c, m, n, k, **sizes)
-
     small_shapes = [(128, 256, 128), (144, 80, 208), (136, 72, 200)]
-    return products(device, "matmul_desc", make, small_shapes if small else SQUARES)
+    return products(device, "matmul_desc", by_descriptors, small_shapes if small else SQUARES)
 
 
 SQUARES = [(s, s, s) for s in (2048, 4096, 8192)]
@@ -190,19 +194,26 @@ def matmul_types(device: str, small: bool) -> Iterator[Case]:
 
 
 def linear(device: str, small: bool) -> Iterator[Case]:
-    """The products of a linear layer of a language model in bf16: forward with bias and GELU, and both gradients."""
+    """The products of a linear layer of a language model in bf16: forward with bias and GELU, and both gradients.
+
+    Each compiler may take its pointers or its tensor descriptors.
+    """
     layers = [(8192, 768, 2304), (8192, 768, 3072), (8192, 3072, 768), (8192, 2048, 8192), (8192, 4096, 14336)]
     layers += [(8192, 768, 50304), (4096, 2048, 50304)]
-    blocks = [(128, 256, 64, 8, 3), (128, 128, 64, 4, 4), (128, 128, 64, 8, 4), (256, 128, 64, 8, 3)]
+    blocks = [(128, 256, 64, 8, 3), (128, 128, 64, 4, 4), (256, 128, 64, 8, 3)]
+    blocks += [(128, 256, 64, 8, 3, "desc"), (128, 128, 64, 4, 3, "desc"), (256, 128, 64, 8, 3, "desc")]
+
+    def make(kernels, *config, data):
+        return (by_descriptors if config[5:] else by_pointers)(kernels, data, *config[:5])
+
     for tokens, inputs, outputs in [(130, 96, 72)] if small else layers:
         new = lambda *shape: torch.randn(*shape, device=device, dtype=torch.bfloat16)
         x, w, dy, bias = new(tokens, inputs), new(outputs, inputs), new(tokens, outputs), new(outputs)
         w *= inputs**-0.5
-        # The result of torch's fused epilogue is of GELU by tanh.
-        gelu = lambda x=x, w=w, bias=bias: torch._addmm_activation(bias, x, w.t(), use_gelu=True)
+        fused = lambda x=x, w=w, bias=bias: torch._addmm_activation(bias, x, w.t(), use_gelu=True)
         kinds = {
             "x w^T": (x, w.t(), None, False, lambda x=x, w=w: x @ w.t()),
-            "gelu(x w^T + b)": (x, w.t(), bias, True, gelu),
+            "gelu(x w^T + b)": (x, w.t(), bias, True, fused),
             "dy w": (dy, w, None, False, lambda dy=dy, w=w: dy @ w),
             "dy^T x": (dy.t(), x, None, False, lambda dy=dy, x=x: dy.t() @ x),
         }
@@ -213,12 +224,12 @@ def linear(device: str, small: bool) -> Iterator[Case]:
             def reference(data=data):
                 a, b, _, bias, activated = data
                 product = a[:256].float() @ b.float() + (0 if bias is None else bias.float())
-                return F.gelu(product) if activated else product
+                return F.gelu(product, approximate="tanh") if activated else product
 
-            make = lambda kernels, *config, data=data: by_pointers(kernels, data, *config)
             name = f"{kind} {tokens}x{inputs}x{outputs}"
             work = 2.0 * tokens * inputs * outputs
-            yield Case(name, work, "TFLOP/s", make, blocks, c, reference, {"cublas": peer}, slice(256))
+            of_data = functools.partial(make, data=data)
+            yield Case(name, work, "TFLOP/s", of_data, blocks, c, reference, {"cublas": peer}, slice(256))
 
 
 def attention(device: str, small: bool, described: bool = False) -> Iterator[Case]:
@@ -308,8 +319,8 @@ def attention_backward(device: str, small: bool) -> Iterator[Case]:
         peers = {}
         if not small:
             peers = {"cudnn": library(SDPBackend.CUDNN_ATTENTION), "flash": library(SDPBackend.FLASH_ATTENTION)}
-        pairs = [(64, 64, 4, 2), (128, 64, 4, 2), (128, 64, 8, 2), (128, 128, 8, 2)]
-        turned = [(64, 64, 4, 2), (64, 128, 4, 2), (64, 128, 8, 2), (128, 128, 8, 2)]
+        pairs = [(128, 64, 8, 2), (128, 128, 8, 2), (64, 64, 4, 3), (64, 64, 4, 2)]
+        turned = [(64, 64, 4, 2), (64, 128, 8, 3), (64, 64, 4, 2), (64, 64, 8, 2)]
         configs = list(zip(pairs, turned, strict=True))
         work = 10.0 * batch * heads * t * t * d * (0.5 if causal else 1)
         name = f"attention_backward {batch}x{heads}x{t}x{d} {'causal' if causal else 'full'}"

@@ -75,6 +75,12 @@ def cross_entropy_kernel(logits, labels, loss, stride, n, BLOCK: tl.constexpr):
 
 
 @tz.jit
+def gelu(x):
+    """By tanh, as the libraries' epilogues have it."""
+    return x * tl.sigmoid(1.5957691216057308 * (x + 0.044715 * x * x * x))
+
+
+@tz.jit
 def matmul_kernel(
     a, b, c, bias, M, N, K, sam, sak, sbk, sbn, scm, scn,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, GELU: tl.constexpr,
@@ -104,17 +110,18 @@ def matmul_kernel(
     if bias is not None:
         acc += tl.load(bias + on, mask=on < N, other=0.0).to(tl.float32)[None, :]
     if GELU:
-        acc = 0.5 * acc * (1.0 + tl.erf(acc * 0.7071067811865476))
+        acc = gelu(acc)
     pc = c + om[:, None] * scm + on[None, :] * scn
     tl.store(pc, acc.to(c.dtype.element_ty), mask=(om[:, None] < M) & (on[None, :] < N))
 
 
 @tz.jit
 def matmul_desc_kernel(
-    a, b, c, M, N, K,
+    a, b, c, bias, M, N, K,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    TURN_A: tl.constexpr, TURN_B: tl.constexpr, GELU: tl.constexpr,
 ):  # fmt: skip
-    """The same by tensor descriptors: a, b and c are contiguous."""
+    """The same by tensor descriptors: a, b and c are contiguous, or a and b transposes of what is."""
     pid = tl.program_id(0)
     columns = tl.cdiv(N, BN)
     per_group = GROUP * columns
@@ -122,12 +129,25 @@ def matmul_desc_kernel(
     size = min(tl.cdiv(M, BM) - first, GROUP)
     om = (first + (pid % per_group) % size) * BM
     on = ((pid % per_group) // size) * BN
-    da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
-    db = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
+    if TURN_A:
+        da = tl.make_tensor_descriptor(a, [K, M], [M, 1], [BK, BM])
+    else:
+        da = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    if TURN_B:
+        db = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    else:
+        db = tl.make_tensor_descriptor(b, [K, N], [N, 1], [BK, BN])
     dc = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for k in range(0, tl.cdiv(K, BK)):
-        acc = tl.dot(da.load([om, k * BK]), db.load([k * BK, on]), acc)
+        x = tl.trans(da.load([k * BK, om])) if TURN_A else da.load([om, k * BK])
+        y = tl.trans(db.load([on, k * BK])) if TURN_B else db.load([k * BK, on])
+        acc = tl.dot(x, y, acc)
+    if bias is not None:
+        n = on + tl.arange(0, BN)
+        acc += tl.load(bias + n, mask=n < N, other=0.0).to(tl.float32)[None, :]
+    if GELU:
+        acc = gelu(acc)
     dc.store([om, on], acc.to(c.dtype.element_ty))
 
 
