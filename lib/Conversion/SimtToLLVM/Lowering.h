@@ -256,6 +256,7 @@ private:
   llvm::LogicalResult lowerTensorCopy(simt::LocalTensorCopyOp op);
   llvm::LogicalResult lowerMbarrierInit(simt::MbarrierInitOp op);
   llvm::LogicalResult lowerMbarrierEnd(simt::MbarrierEndOp op);
+  llvm::LogicalResult lowerCopyCommit(simt::CopyCommitOp op);
   llvm::LogicalResult lowerMbarrierArrive(simt::MbarrierArriveOp op);
   llvm::LogicalResult lowerMbarrierWait(simt::MbarrierWaitOp op);
   /// The address of one barrier for copies of a buffer of them.

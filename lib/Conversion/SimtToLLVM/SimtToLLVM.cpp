@@ -528,7 +528,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::AllocOp) { return success(); })
       .Case([&](simt::LocalStoreOp o) { return lowerLocalStore(o); })
       .Case([&](simt::LocalCopyOp o) { return lowerLocalCopy(o); })
-      .Case<simt::CopyCommitOp, simt::CopyWaitOp>([&](Operation *o) {
+      .Case([&](simt::CopyCommitOp o) { return lowerCopyCommit(o); })
+      .Case([&](simt::CopyWaitOp o) {
         b.clone(*o);
         return success();
       })

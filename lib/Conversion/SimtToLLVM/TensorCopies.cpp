@@ -46,7 +46,8 @@ LogicalResult Lowering::lowerTensorCopy(simt::LocalTensorCopyOp op) {
   ifThen(both(isFirstThread(), scalar(op.getActive())), [&] {
     if (released)
       simt::ThreadMbarrierWaitOp::create(b, released,
-                                         scalar(op.getReleasedParity()));
+                                         scalar(op.getReleasedParity()),
+                                         /*units=*/false);
     simt::ThreadMbarrierArriveOp::create(
         b, *barrier,
         b.getI32IntegerAttr(
@@ -94,6 +95,18 @@ LogicalResult Lowering::lowerMbarrierEnd(simt::MbarrierEndOp op) {
   });
 }
 
+LogicalResult Lowering::lowerCopyCommit(simt::CopyCommitOp op) {
+  if (!op.getBarriers()) {
+    b.clone(*op);
+    return success();
+  }
+  FailureOr<Value> barrier = mbarrier(op, op.getBarriers(), op.getSlot());
+  if (failed(barrier))
+    return failure();
+  simt::ThreadCopyArriveOp::create(b, *barrier);
+  return success();
+}
+
 LogicalResult Lowering::lowerMbarrierArrive(simt::MbarrierArriveOp op) {
   FailureOr<Value> barrier = mbarrier(op, op.getBarriers(), op.getSlot());
   if (failed(barrier))
@@ -108,6 +121,7 @@ LogicalResult Lowering::lowerMbarrierWait(simt::MbarrierWaitOp op) {
   FailureOr<Value> barrier = mbarrier(op, op.getBarriers(), op.getSlot());
   if (failed(barrier))
     return failure();
-  simt::ThreadMbarrierWaitOp::create(b, *barrier, scalar(op.getParity()));
+  simt::ThreadMbarrierWaitOp::create(b, *barrier, scalar(op.getParity()),
+                                     op.getUnits());
   return success();
 }

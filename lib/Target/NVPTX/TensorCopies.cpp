@@ -74,17 +74,34 @@ struct LowerMbarrierArrive : OpRewritePattern<simt::ThreadMbarrierArriveOp> {
   }
 };
 
+struct LowerCopyArrive : OpRewritePattern<simt::ThreadCopyArriveOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(simt::ThreadCopyArriveOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    // The barrier counts this arrival among those that it was made with.
+    createAsm(rewriter, loc,
+              "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];",
+              {address(rewriter, loc, op.getBarrier())}, "r");
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct LowerMbarrierWait : OpRewritePattern<simt::ThreadMbarrierWaitOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(simt::ThreadMbarrierWaitOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     // The braces keep the names of copies of this text apart.
-    createAsm(rewriter, loc,
-              "{\n.reg .pred done;\n"
-              "WAIT:\n"
-              "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
-              "@!done bra WAIT;\n}",
+    std::string text =
+        "{\n.reg .pred done;\n"
+        "WAIT:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+        "@!done bra WAIT;\n}";
+    if (op.getUnits())
+      text += "\nfence.proxy.async.shared::cta;";
+    createAsm(rewriter, loc, text,
               {address(rewriter, loc, op.getBarrier()), op.getParity()}, "r,r");
     rewriter.eraseOp(op);
     return success();
@@ -122,7 +139,8 @@ struct LowerTensorCopy : OpRewritePattern<simt::ThreadTensorCopyOp> {
 
 void nvptx::populateTensorCopyPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerMbarrierInit, LowerMbarrierEnd, LowerMbarrierArrive,
-               LowerMbarrierWait, LowerTensorCopy>(patterns.getContext());
+               LowerMbarrierWait, LowerCopyArrive, LowerTensorCopy>(
+      patterns.getContext());
 }
 
 void nvptx::passTensorMaps(ModuleOp module) {

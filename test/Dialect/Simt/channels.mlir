@@ -56,6 +56,60 @@ module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.tar
 
 // -----
 
+// The same on a chip with barriers in memory: the threads arrive at one when their copies have been made, the warps at another when they have
+// read a slot, the one of the iteration before, and the threads do not meet in the loop.
+// CHECK-LABEL: func.func @released
+// CHECK: %[[RING:.*]] = simt.alloc 8192 {alignment = 512 : i64, ring = 1 : i64}
+// CHECK: %[[FULL:.*]] = simt.alloc 32
+// CHECK: simt.mbarrier_init %[[FULL]], 128
+// CHECK: %[[FREE:.*]] = simt.alloc 32
+// CHECK: simt.mbarrier_init %[[FREE]], 4
+// CHECK: simt.barrier units
+// CHECK: simt.copy_commit signals %[[FULL]][%c0_i32]
+// CHECK: simt.copy_commit signals %[[FULL]][%c1_i32]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[SLOT:.*]] = %c0_i32, %[[PARITY:.*]] = %c0_i32)
+// CHECK-NEXT: simt.mbarrier_wait %[[FULL]][%[[SLOT]]], %[[PARITY]] units
+// CHECK-NOT: simt.barrier
+// CHECK: simt.local_mma
+// CHECK: simt.mbarrier_wait %[[FREE]][%[[FILLED:.*]]], %{{[^u]*}}
+// CHECK: simt.local_copy
+// CHECK: simt.copy_commit signals %[[FULL]][%[[FILLED]]]
+// CHECK: simt.mbarrier_arrive %[[FREE]][%{{.*}}] if %{{.*}} releases %[[RING]]
+// CHECK: scf.yield
+// CHECK: simt.mbarrier_end %[[FULL]]
+// CHECK: simt.mbarrier_end %[[FREE]]
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, units = tensor_copy, matrix = wgmma_sm90>} {
+  func.func @released(%b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %o: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
+    %a = arith.constant dense<2.0> : tensor<64x32xf16>
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %k = arith.constant 1024 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %row = tile.arange 0 to 32 : tensor<32xi32>
+    %width = arith.constant dense<32> : tensor<32x1xi32>
+    %rows = tile.expand_dims %row, 1 : tensor<32xi32> -> tensor<32x1xi32>
+    %columns = tile.expand_dims %row, 0 : tensor<32xi32> -> tensor<1x32xi32>
+    %start = arith.muli %rows, %width : tensor<32x1xi32>
+    %across = tile.broadcast %start : tensor<32x1xi32> -> tensor<32x32xi32>
+    %along = tile.broadcast %columns : tensor<1x32xi32> -> tensor<32x32xi32>
+    %place = arith.addi %across, %along : tensor<32x32xi32>
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+      %skip = arith.muli %i, %k : i32
+      %base = tile.addptr %b, %skip : !tile.ptr<f16>, i32
+      %bases = tile.splat %base : !tile.ptr<f16> -> tensor<32x32x!tile.ptr<f16>>
+      %p = tile.addptr %bases, %place : tensor<32x32x!tile.ptr<f16>>, tensor<32x32xi32>
+      %x = tile.load %p : tensor<32x32x!tile.ptr<f16>> -> tensor<32x32xf16>
+      %d = tile.dot %a, %x, %acc : tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+      scf.yield %d : tensor<64x32xf32>
+    }
+    %out = tile.splat %o : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+    tile.store %out, %sum : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xf32>
+    return
+  }
+}
+
+// -----
+
 // Nothing runs ahead of what a kernel writes itself.
 // CHECK-LABEL: func.func @written
 // CHECK-NOT: simt.local_copy

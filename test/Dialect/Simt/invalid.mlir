@@ -794,6 +794,23 @@ func.func @mbarrier_end_c1(%b: !simt.buffer) {
 
 // -----
 
+func.func @copy_commit_c1(%b: !simt.buffer, %i: i32) {
+  // expected-error @below {{'simt.copy_commit' op needs buffers that are results of simt.alloc}}
+  simt.copy_commit signals %b[%i]
+  return
+}
+
+// -----
+
+func.func @copy_commit_c1_slot() {
+  %b = simt.alloc 8
+  // expected-error @below {{'simt.copy_commit' op needs a slot with barriers, and none without}}
+  "simt.copy_commit"(%b) <{operandSegmentSizes = array<i32: 1, 0>}> : (!simt.buffer) -> ()
+  return
+}
+
+// -----
+
 func.func @mbarrier_arrive_c1(%b: !simt.buffer, %i: i32, %c: i1) {
   %r = simt.alloc 64 {ring = 0 : i64}
   // expected-error @below {{'simt.mbarrier_arrive' op needs buffers that are results of simt.alloc}}

@@ -14,6 +14,11 @@
 // CHECK: mbarrier.arrive.shared::cta.b64 _, [%r{{[0-9]+}}];
 // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r{{[0-9]+}}], [%rd{{[0-9]+}}, {%r{{[0-9]+}}, %r{{[0-9]+}}}], [%r{{[0-9]+}}];
 // CHECK: mbarrier.try_wait.parity.shared::cta.b64 done, [%r{{[0-9]+}}], %r{{[0-9]+}};
+// CHECK: cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r{{[0-9]+}}];
+// CHECK: mbarrier.try_wait.parity
+// CHECK-NEXT: @!done bra WAIT;
+// CHECK-NEXT: }
+// CHECK-NEXT: fence.proxy.async.shared::cta;
 // CHECK: mbarrier.inval.shared::cta.b64
 // SM80: error: {{.*}}simt.thread_mbarrier_init
 module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_bytes = 16384 : i64, tile.tensor_maps = []} {
@@ -26,6 +31,8 @@ module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_
     simt.thread_mbarrier_arrive %b, 0 : !llvm.ptr<3>
     simt.thread_tensor_copy %s, %map[%i, %i] signals %b : !llvm.ptr<3>, !llvm.ptr, !llvm.ptr<3>
     simt.thread_mbarrier_wait %b, %i : !llvm.ptr<3>
+    simt.thread_copy_arrive %b : !llvm.ptr<3>
+    simt.thread_mbarrier_wait %b, %i units : !llvm.ptr<3>
     %x = simt.thread_load %s : !llvm.ptr<3> -> i32
     simt.thread_mbarrier_end %b : !llvm.ptr<3>
     simt.thread_store %p, %x : !llvm.ptr<1>, i32

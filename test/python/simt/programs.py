@@ -104,10 +104,11 @@ class Program:
         divisibility=1,
         shared_bytes=None,
         matrix=None,
+        units=None,
         stages=None,
     ):
         self.warp_size, self.num_warps, self.strict, self.limit = warp_size, num_warps, strict, shared_bytes
-        self.matrix, self.stages = matrix, stages
+        self.matrix, self.units, self.stages = matrix, units, stages
         self.divisibility = divisibility
         self.lines, self.arguments, self.arrays, self.next, self.shared = [], [], [], 0, 0
 
@@ -198,6 +199,7 @@ class Program:
         strict = ", tile.strict" if self.strict else ""
         strict += "" if self.stages is None else f", tile.num_stages = {self.stages} : i32"
         limit = "" if self.limit is None else f", shared_bytes = {self.limit}"
+        limit += "" if self.units is None else f", units = {self.units}"
         limit += "" if self.matrix is None else f", matrix = {self.matrix}"
         body = "\n    ".join([*self.lines, "return"])
         return f"""module attributes {{tile.num_warps = {self.num_warps} : i32,

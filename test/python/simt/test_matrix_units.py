@@ -172,16 +172,20 @@ def test_what_does_not_fit_is_computed_otherwise(unit):
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 7])
-@pytest.mark.parametrize("stages,limit", [(1, None), (2, None), (3, None), (5, None), (5, 3 * (64 + 32) * 64 + 64)])
-def test_loop(stages, limit, steps):
-    """Factors that are copied ahead, by carried pointers and by the counter, with masks that cut the last step."""
+@pytest.mark.parametrize("units", [None, "tensor_copy"])
+@pytest.mark.parametrize("stages,limit", [(1, None), (2, None), (3, None), (5, None), (5, 3 * (64 + 32) * 64 + 192)])
+def test_loop(stages, limit, units, steps):
+    """Factors that are copied ahead, by carried pointers and by the counter, with masks that cut the last step.
+
+    With barriers in memory the threads do not meet in the loop.
+    """
     m, n, k = 64, 32, 32
     depth = max(k * steps - 8, 0)
     rng = np.random.default_rng(steps)
     x, y = values(rng, (m, max(depth, 1)), "f16"), values(rng, (max(depth, 1), n), "f16")
     x, y = np.pad(x, ((0, 0), (0, 8 * k - x.shape[1]))), np.pad(y, ((0, 8 * k - y.shape[0]), (0, 0)))
     x[:, depth:], y[depth:] = 99, 99  # behind the mask
-    program = Program(32, 4, matrix="wgmma_sm90", divisibility=16, shared_bytes=limit, stages=stages)
+    program = Program(32, 4, matrix="wgmma_sm90", units=units, divisibility=16, shared_bytes=limit, stages=stages)
     wide = 8 * k
     px, py = program.argument(x, "f16"), program.argument(y, "f16")
     count = program.load_scalar(steps, "i32")
@@ -230,7 +234,12 @@ def test_loop(stages, limit, steps):
     np.testing.assert_array_equal(result, expected)
     copies = re.findall(r"simt\.copy_wait.*pending = (\d+)", program.lowered)
     # A product runs on into the next iteration, so that one slot more is taken.
-    assert copies == ([] if stages == 1 else [str((3 if limit else stages + 1) - 3)])
+    assert copies == ([] if stages == 1 or units else [str((3 if limit else stages + 1) - 3)])
+    assert ("simt.thread_copy_arrive" in program.lowered) == (stages > 1 and units is not None)
+    loop = program.lowered[program.lowered.index('"scf.for"') :]
+    loop = loop[: loop.index('"scf.yield"(')]
+    assert ('"simt.barrier"' in loop) == (stages == 1 or units is None)
+    assert not program.machine.mbarriers, "barriers that are left"
     waits = re.findall(r"simt\.thread_group_wait.*pending = (\d+)", program.lowered)
     assert waits == (["0"] if stages == 1 else ["1", "0"])
     assert not any(program.machine.groups), "a copy is still on its way"
@@ -239,14 +248,14 @@ def test_loop(stages, limit, steps):
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 6])
 @pytest.mark.parametrize("stages", [1, 2, 4])
-@pytest.mark.parametrize("unit", ["wgmma_sm90", "mma_sm80"])
-def test_overlapping_iterations(unit, stages, steps):
+@pytest.mark.parametrize("unit,units", [("wgmma_sm90", None), ("wgmma_sm90", "tensor_copy"), ("mma_sm80", None)])
+def test_overlapping_iterations(unit, units, stages, steps):
     """As in attention: the next product starts before what reads the last; a sum is rescaled between two products."""
     m, n, k, d = 64, 32, 64, 64
     rng = np.random.default_rng(steps)
     q = rng.integers(-1, 2, (m, k)).astype(np.float16)
     x, y = (rng.integers(-1, 2, (max(steps, 1) * n, width)).astype(np.float16) for width in (k, d))
-    program = Program(32, 4, matrix=unit, divisibility=16, stages=stages)
+    program = Program(32, 4, matrix=unit, units=units, divisibility=16, stages=stages)
     e = program.emit
     left = program.load(q, "f16", vector=8)
     px, py = program.argument(x, "f16"), program.argument(y, "f16")

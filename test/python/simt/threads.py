@@ -368,6 +368,19 @@ class Machine:
             self.started.append((where, data[taken]))
         return []
 
+    def arrive_with_copies(self, operands, active):
+        """What the threads have started to copy is there when the barrier is waited for."""
+        assert active.all(), "copies that some threads do not count"
+        (at,) = np.unique(operands[0])
+        barrier = self.mbarriers[int(at)]
+        for where, data in self.started:
+            barrier["bytes"] += data.nbytes
+            barrier["copies"].append((where, data))
+        self.started = []
+        for _ in range(self.count):
+            self.arrive(barrier, 0)
+        return []
+
     def finish_copies(self, pending):
         done = self.groups[: len(self.groups) - pending] if pending else self.groups
         self.groups = self.groups[len(self.groups) - pending :] if pending else []
@@ -448,7 +461,7 @@ class Machine:
             assert barrier["left"] == 0, "a wait for what nobody has announced"
             for where, data in barrier["copies"]:
                 self.shared[where] = data
-                barrier["bytes"] -= len(data)
+                barrier["bytes"] -= data.nbytes
             barrier["copies"].clear()
             self.end_phase(barrier)
             assert barrier["phase"] % 2 != parity, "a wait for bytes that do not come"
@@ -489,6 +502,8 @@ class Machine:
             return [matrix_units.execute(op, operands, active, self.warp_size)]
         if name == "simt.thread_copy":
             return self.start_copy(op, operands, active)
+        if name == "simt.thread_copy_arrive":
+            return self.arrive_with_copies(operands, active)
         if name == "simt.copy_commit":
             self.groups.append(self.started)
             self.started = []

@@ -249,6 +249,12 @@ LogicalResult MbarrierEndOp::verify() {
   return verifyBuffer(*this, getBarriers()); // mbarrier_end_c1
 }
 
+LogicalResult CopyCommitOp::verify() {
+  if (!getBarriers() != !getSlot()) // copy_commit_c1
+    return emitOpError("needs a slot with barriers, and none without");
+  return getBarriers() ? verifyBuffer(*this, getBarriers()) : success();
+}
+
 LogicalResult MbarrierArriveOp::verify() {
   if (failed(verifyBuffer(*this, getBarriers())) ||
       failed(verifyBuffer(*this, getRing()))) // mbarrier_arrive_c1

@@ -25,9 +25,13 @@
 // Of a described tensor the copy engine copies the block, at the word of one
 // thread. A slot then has a barrier that ends its phase when its copies have
 // been made; the loop waits for it in place of a group, for a phase of the
-// parity that it carries. If the engine makes all copies of a loop, its threads
-// do not meet: a slot has a second barrier, at which the warps arrive when they
-// have read it, and the one thread waits there before it starts the next copy.
+// parity that it carries.
+//
+// On chips with such barriers the threads of a loop do not meet if the engine
+// makes all of its copies, or none: a slot has a second barrier, at which the
+// warps arrive when they have read it, and who copies waits there before the
+// next copy. Threads that copy arrive at the first one when theirs have been
+// made.
 //
 // Where only the next iteration reads `acc`, the product of i - 1 may still run
 // at the barrier. Its ring has a slot more, and the slot of i - 2 is filled.
@@ -83,7 +87,10 @@ struct Channel {
 class Loop {
 public:
   Loop(scf::ForOp loop, const Writes &writes)
-      : loop(loop), body(loop.getBody()), writes(writes) {}
+      : loop(loop), body(loop.getBody()), writes(writes) {
+    auto target = tile::TargetAttr::of(loop);
+    hasBarriers = target && target.has(tile::Units::TensorCopy);
+  }
 
   /// Whether there are channels, and what their copies need is known.
   bool analyse();
@@ -160,7 +167,8 @@ private:
                  const BySize &places, const BySize &parities);
   /// Whether the threads need not meet in the loop.
   bool isReleased() const {
-    return numDescribed() == static_cast<int64_t>(channels.size());
+    return numDescribed() == static_cast<int64_t>(channels.size()) ||
+           (numDescribed() == 0 && hasBarriers);
   }
   /// The slot after so many others, around a ring, and whether it goes around.
   std::pair<Value, Value> stepOn(Value slot, int64_t steps, int64_t slots);
@@ -168,7 +176,7 @@ private:
   void release(unsigned first);
   /// Slots that have a barrier: as many as the largest ring has.
   int64_t numBarriers() const {
-    return numDescribed() > 0 ? *llvm::max_element(sizes) : 0;
+    return numDescribed() > 0 || isReleased() ? *llvm::max_element(sizes) : 0;
   }
   /// Makes the barriers, and plain memory of them behind the loop.
   void makeBarriers();
@@ -181,6 +189,7 @@ private:
   scf::ForOp loop;
   Block *body;
   const Writes &writes;
+  bool hasBarriers; ///< in memory, for copies
   std::vector<Channel> channels;
   SmallVector<MmaOp> products; ///< with a channel
   Value barriers;              ///< of the slots that the copy engine fills
@@ -377,7 +386,9 @@ bool Loop::analyse() {
 
 int64_t Loop::otherBytes() {
   // Buffers begin at multiples of 16 bytes.
-  int64_t bytes = numDescribed() > 0 ? 16 + 16 * numDescribed() : 0;
+  int64_t bytes = 0;
+  if (numDescribed() > 0 || isReleased())
+    bytes += 16 + 16 * static_cast<int64_t>(channels.size());
   for (MmaOp mma : products)
     for (unsigned operand : {0U, 1U})
       if (mma.isInShared(operand) && !readerOf(mma, operand).first) {
@@ -395,7 +406,8 @@ int64_t Loop::chooseSlots(int64_t distance, std::optional<int64_t> limit,
     for (Channel &channel : channels) {
       channel.slots = distance + 1 + (mayLag ? channel.lag : 0);
       sum += channel.slots *
-             (channel.slotBytes() + (channel.map ? 2 * kBarrierBytes : 0));
+             (channel.slotBytes() +
+              (channel.map || isReleased() ? 2 * kBarrierBytes : 0));
     }
     return sum;
   };
@@ -431,7 +443,8 @@ SmallVector<Value> Loop::copy(IRMapping &mapping, Value active,
   for (Channel &channel : channels)
     startCopy(channel, mapping, active, places, parities);
   if (numDescribed() != static_cast<int64_t>(channels.size()))
-    CopyCommitOp::create(b());
+    CopyCommitOp::create(b(), isReleased() ? barriers : Value(),
+                         isReleased() ? places.lookup(numBarriers()) : Value());
   SmallVector<Value> next;
   for (unsigned number : carried)
     next.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
@@ -463,7 +476,12 @@ void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
   Value place =
       arith::MulIOp::create(b(), places.lookup(channel.slots),
                             constant(channel.slotElements, b().getI32Type()));
+  Value parity = parities.lookup(channel.slots);
   if (!channel.map) {
+    if (parity)
+      MbarrierWaitOp::create(b(), channel.released,
+                             places.lookup(channel.slots), parity,
+                             /*units=*/false);
     Value mask = channel.load.getMask();
     auto copy = LocalCopyOp::create(
         b(), mapping.lookupOrDefault(channel.load.getPtr()),
@@ -477,7 +495,6 @@ void Loop::startCopy(Channel &channel, IRMapping &mapping, Value active,
   for (Value offset : channel.block.getOffsets())
     coordinates.push_back(mapping.lookupOrDefault(offset));
   Value base = kernel.getArgument(static_cast<unsigned>(channel.map.getBase()));
-  Value parity = parities.lookup(channel.slots);
   LocalTensorCopyOp::create(
       b(), argumentFor(kernel, channel.map), base, coordinates, active,
       channel.ring, place, barriers, places.lookup(numBarriers()),
@@ -499,12 +516,13 @@ void Loop::makeBarriers() {
     all.push_back(made);
     return made;
   };
-  barriers = make(numBarriers(), numDescribed());
+  BlockShape block = blockShape(loop->getParentOfType<ModuleOp>());
+  barriers = make(numBarriers(), numDescribed() > 0 ? numDescribed()
+                                                    : int64_t{block.warpSize} *
+                                                          block.numWarps);
   if (isReleased())
     for (Channel &channel : channels)
-      channel.released =
-          make(channel.slots,
-               blockShape(loop->getParentOfType<ModuleOp>()).numWarps);
+      channel.released = make(channel.slots, block.numWarps);
   // Shows them to all threads, and the engine that the ring's memory is free.
   BarrierOp::create(b(), /*units=*/true);
   OpBuilder::InsertionGuard guard(b());
@@ -592,12 +610,13 @@ void Loop::copyAhead(unsigned first, int64_t distance) {
   auto parityOf = [&](int64_t slots) {
     return loop.getRegionIterArg(parityNumber(slots));
   };
-  if (numDescribed() != static_cast<int64_t>(channels.size()))
+  if (!isReleased())
     CopyWaitOp::create(
         b(), b().getI32IntegerAttr(static_cast<int32_t>(distance - 1)));
   Value slot = barriers ? slotOf(numBarriers(), first) : Value();
   if (barriers)
-    MbarrierWaitOp::create(b(), barriers, slot, parityOf(numBarriers()));
+    MbarrierWaitOp::create(b(), barriers, slot, parityOf(numBarriers()),
+                           /*units=*/numDescribed() == 0);
   if (!isReleased())
     BarrierOp::create(b(), /*units=*/true);
   b().setInsertionPointAfter(products.front());
@@ -668,7 +687,7 @@ void Loop::rewrite(int64_t distance) {
                                channel.slots, channel.lag);
     sizes.insert(channel.slots);
   }
-  if (numDescribed() > 0)
+  if (numBarriers() > 0)
     makeBarriers();
   bool isDead = carriedStayInside();
   SmallVector<Value> state = copyFirst(distance);

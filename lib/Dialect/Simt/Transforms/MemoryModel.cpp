@@ -137,6 +137,11 @@ SmallVector<Access> simt::accessesOf(Operation *op) {
       .Case<MbarrierInitOp, MbarrierEndOp>([](auto op) -> SmallVector<Access> {
         return {sharedAccess(op, op.getBarriers(), true)};
       })
+      .Case([](CopyCommitOp commit) -> SmallVector<Access> {
+        if (!commit.getBarriers())
+          return {};
+        return {sharedAccess(commit, commit.getBarriers(), false)};
+      })
       .Case<MbarrierWaitOp, MbarrierArriveOp>(
           [](auto op) -> SmallVector<Access> {
             return {sharedAccess(op, op.getBarriers(), false)};

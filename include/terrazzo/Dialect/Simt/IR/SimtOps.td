@@ -255,9 +255,18 @@ def Simt_LocalCopyOp : Simt_Op<"local_copy", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def Simt_CopyCommitOp : Simt_Op<"copy_commit", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
+def Simt_CopyCommitOp : Simt_Op<"copy_commit", [AttrSizedOperandSegments,
+                                                MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Makes the copies that this thread has started since the last one a group";
-  let assemblyFormat = "attr-dict";
+  let description = [{
+    With `barriers`, each thread arrives at one of them instead when all copies have been made that it has started.
+
+    Constraints:
+    * (C1) the barriers are the result of a `simt.alloc`, and come with a slot.
+  }];
+  let arguments = (ins Optional<Simt_BufferType>:$barriers, Optional<I32>:$slot);
+  let assemblyFormat = "(`signals` $barriers^ `[` $slot `]`)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Simt_CopyWaitOp : Simt_Op<"copy_wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
@@ -334,11 +343,13 @@ def Simt_MbarrierArriveOp : Simt_Op<"mbarrier_arrive", [MemoryEffects<[MemRead<S
 def Simt_MbarrierWaitOp : Simt_Op<"mbarrier_wait", [MemoryEffects<[MemRead<Simt_SharedMemory>, MemWrite<Simt_SharedMemory>]>]> {
   let summary = "Waits until the phase of a barrier with this parity has ended";
   let description = [{
+    With `units`, what threads copied to shared memory before they arrived is seen by matrix units that read it after, too.
+
     Constraints:
     * (C1) the buffer is the result of a `simt.alloc`.
   }];
-  let arguments = (ins Simt_BufferType:$barriers, I32:$slot, I32:$parity);
-  let assemblyFormat = "$barriers `[` $slot `]` `,` $parity attr-dict";
+  let arguments = (ins Simt_BufferType:$barriers, I32:$slot, I32:$parity, UnitAttr:$units);
+  let assemblyFormat = "$barriers `[` $slot `]` `,` $parity (`units` $units^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -589,13 +600,19 @@ def Simt_ThreadMbarrierArriveOp : Simt_Op<"thread_mbarrier_arrive", [MemoryEffec
   let hasVerifier = 1;
 }
 
+def Simt_ThreadCopyArriveOp : Simt_Op<"thread_copy_arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Arrives at a barrier when all copies that this thread has started have been made";
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier);
+  let assemblyFormat = "$barrier attr-dict `:` type($barrier)";
+}
+
 def Simt_ThreadMbarrierWaitOp : Simt_Op<"thread_mbarrier_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits until the phase of a barrier with this parity has ended";
   let description = [{
-    Phases are numbered from 0. What the copies that it waited for have written is there then.
+    Phases are numbered from 0. What the copies that it waited for have written is there then; with `units`, matrix units see it, too.
   }];
-  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32:$parity);
-  let assemblyFormat = "$barrier `,` $parity attr-dict `:` type($barrier)";
+  let arguments = (ins LLVM_PointerInAddressSpace<3>:$barrier, I32:$parity, UnitAttr:$units);
+  let assemblyFormat = "$barrier `,` $parity (`units` $units^)? attr-dict `:` type($barrier)";
 }
 
 def Simt_ThreadStoreOp : Simt_Op<"thread_store", [MemoryEffects<[MemWrite]>]> {
