@@ -34,10 +34,10 @@ constexpr CudaChip kChips[] = {
     {"sm_80", 80, 74, 163, tile::MatrixUnit::MmaSm80},
     {"sm_86", 86, 74, 99, tile::MatrixUnit::MmaSm80},
     {"sm_89", 89, 84, 99, tile::MatrixUnit::MmaSm89},
-    {"sm_90", 90, 84, 227, tile::MatrixUnit::MmaSm89},
+    {"sm_90", 90, 84, 227, tile::MatrixUnit::MmaSm80},
     {"sm_90a", 90, 84, 227, tile::MatrixUnit::WgmmaSm90},
-    {"sm_100", 100, 86, 227, tile::MatrixUnit::MmaSm89},
-    {"sm_100a", 100, 86, 227, tile::MatrixUnit::MmaSm89},
+    {"sm_100", 100, 86, 227, tile::MatrixUnit::MmaSm80},
+    {"sm_100a", 100, 86, 227, tile::MatrixUnit::MmaSm80},
     {"sm_120", 120, 87, 99, tile::MatrixUnit::MmaSm89},
 };
 

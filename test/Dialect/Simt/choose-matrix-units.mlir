@@ -68,11 +68,11 @@ module attributes {tile.strict, tile.target = #tile.target<warp_size = 64, matri
 // -----
 
 // wgmma takes 8-bit floats and tf32 only along K. The first product is loaded so, and may be summed with fewer bits; the second must not be
-// (32 of 64 products); the right factor of the third lies across. That of the last comes by way of a transposition.
+// (32 of 64 products); the right factor of the third lies across: both become f16. That of the last comes by way of a transposition.
 // CHECK-LABEL: func.func @along
 // CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 32, k = 32, lhs = f8E4M3FN, rhs = f8E4M3FN, acc = f32>
-// CHECK: simt.mma {{.*}} by <family = mma, m = 16, n = 8, k = 32, lhs = f8E4M3FN
-// CHECK: simt.mma {{.*}} by <family = mma, m = 16, n = 8, k = 32, lhs = f8E4M3FN
+// CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 64, k = 16, lhs = f16, rhs = f16, acc = f32>
+// CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 64, k = 16, lhs = f16, rhs = f16, acc = f32>
 // CHECK: simt.mma {{.*}} by <family = wgmma, m = 64, n = 64, k = 8, lhs = tf32, rhs = tf32, acc = f32>
 module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
   func.func @along(%a: !tile.ptr<f8E4M3FN>, %f: !tile.ptr<f32>, %c: tensor<64x64xf32>, %d: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x64xf32>) {

@@ -32,7 +32,7 @@
 // CHECK: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {{{.*}}}, b, p, 1, 1;
 // CHECK: wgmma.wait_group.sync.aligned 0;
 // CHECK: st.global
-// SM90: error: 'simt.thread_group_mma' op is no instruction of the matrix unit 'mma_sm89'
+// SM90: error: 'simt.thread_group_mma' op is no instruction of the matrix unit 'mma_sm80'
 module attributes {tile.entry = "kernel", tile.num_warps = 4 : i32, simt.shared_bytes = 16384 : i64} {
   func.func @kernel(%p: !llvm.ptr<1>) {
     %a = simt.thread_load %p : !llvm.ptr<1> -> vector<4xi32>

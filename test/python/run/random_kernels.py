@@ -359,7 +359,10 @@ class Kernel:
             return None
         x = a.want
         if kind == "sigmoid":
-            return self.rounded(f"tl.sigmoid({a.name})", a.dtype, 1 / (1 + np.exp(-x)), a.error / 4, 8)
+            exact = 1 / (1 + np.exp(-x))
+            # Of a small result the exponent's rounding counts.
+            error = a.error / 4 + exact * np.abs(x) * 2 * UNIT[a.dtype]
+            return self.rounded(f"tl.sigmoid({a.name})", a.dtype, exact, error, 8)
         if kind == "exp2":
             clipped = np.clip(x, -4, 4)
             exact = np.exp2(clipped)

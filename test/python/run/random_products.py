@@ -13,7 +13,7 @@ ELEMENTS = ("float16", "float16", "bfloat16", "bfloat16", "float32", "float32", 
 # Bits of the mantissa, bias of the exponent.
 EIGHT_BITS = {"float8e4nv": (3, 7), "float8e5": (2, 15)}
 # Of one product, relative to the sum of absolute values; an instruction may cut off instead of rounding.
-CUT, TF32, EIGHT_BIT_SUM = 2.0**-22, 2.0**-9, 2.0**-12
+CUT, TF32, EIGHT_BIT_SUM = 2.0**-22, 2.0**-9, 2.0**-10
 ROWS, COLUMNS, DEPTHS = (16, 32, 64, 64, 128, 8, 48, 5), (16, 32, 64, 8, 40), (16, 32, 32, 64, 8, 24)
 MORE = ("float_arithmetic", "integer_arithmetic", "unary", "choice", "cast", "reduction", "transpose", "reshape")
 
