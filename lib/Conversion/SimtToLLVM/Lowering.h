@@ -256,6 +256,8 @@ private:
   llvm::LogicalResult lowerTensorCopy(simt::LocalTensorCopyOp op);
   llvm::LogicalResult lowerMbarrierInit(simt::MbarrierInitOp op);
   llvm::LogicalResult lowerMbarrierEnd(simt::MbarrierEndOp op);
+  /// What orders the copies of a ring.
+  llvm::LogicalResult lowerRing(mlir::Operation *op);
   llvm::LogicalResult lowerCopyCommit(simt::CopyCommitOp op);
   llvm::LogicalResult lowerMbarrierArrive(simt::MbarrierArriveOp op);
   llvm::LogicalResult lowerMbarrierWait(simt::MbarrierWaitOp op);

@@ -528,16 +528,9 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case([&](simt::AllocOp) { return success(); })
       .Case([&](simt::LocalStoreOp o) { return lowerLocalStore(o); })
       .Case([&](simt::LocalCopyOp o) { return lowerLocalCopy(o); })
-      .Case([&](simt::CopyCommitOp o) { return lowerCopyCommit(o); })
-      .Case([&](simt::CopyWaitOp o) {
-        b.clone(*o);
-        return success();
-      })
-      .Case([&](simt::LocalTensorCopyOp o) { return lowerTensorCopy(o); })
-      .Case([&](simt::MbarrierInitOp o) { return lowerMbarrierInit(o); })
-      .Case([&](simt::MbarrierEndOp o) { return lowerMbarrierEnd(o); })
-      .Case([&](simt::MbarrierArriveOp o) { return lowerMbarrierArrive(o); })
-      .Case([&](simt::MbarrierWaitOp o) { return lowerMbarrierWait(o); })
+      .Case<simt::CopyCommitOp, simt::CopyWaitOp, simt::LocalTensorCopyOp,
+            simt::MbarrierInitOp, simt::MbarrierEndOp, simt::MbarrierArriveOp,
+            simt::MbarrierWaitOp>([&](Operation *o) { return lowerRing(o); })
       .Case([&](simt::LocalLoadOp o) { return lowerLocalLoad(o); })
       .Case([&](simt::LocalGatherOp o) { return lowerLocalGather(o); })
       .Case([&](simt::LocalCountOp o) { return lowerLocalCount(o); })

@@ -11,6 +11,8 @@
 
 #include "terrazzo/Dialect/Simt/IR/MatrixUnits.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace terrazzo;
 using namespace terrazzo::thread;
@@ -124,4 +126,18 @@ LogicalResult Lowering::lowerMbarrierWait(simt::MbarrierWaitOp op) {
   simt::ThreadMbarrierWaitOp::create(b, *barrier, scalar(op.getParity()),
                                      op.getUnits());
   return success();
+}
+
+LogicalResult Lowering::lowerRing(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](simt::CopyCommitOp o) { return lowerCopyCommit(o); })
+      .Case([&](simt::CopyWaitOp o) {
+        b.clone(*o);
+        return success();
+      })
+      .Case([&](simt::LocalTensorCopyOp o) { return lowerTensorCopy(o); })
+      .Case([&](simt::MbarrierInitOp o) { return lowerMbarrierInit(o); })
+      .Case([&](simt::MbarrierEndOp o) { return lowerMbarrierEnd(o); })
+      .Case([&](simt::MbarrierArriveOp o) { return lowerMbarrierArrive(o); })
+      .Case([&](simt::MbarrierWaitOp o) { return lowerMbarrierWait(o); });
 }

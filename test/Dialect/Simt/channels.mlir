@@ -61,9 +61,9 @@ module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.tar
 // CHECK-LABEL: func.func @released
 // CHECK: %[[RING:.*]] = simt.alloc 8192 {alignment = 512 : i64, ring = 1 : i64}
 // CHECK: %[[FULL:.*]] = simt.alloc 32
-// CHECK: simt.mbarrier_init %[[FULL]], 128
+// CHECK: simt.mbarrier_init %[[FULL]], 256
 // CHECK: %[[FREE:.*]] = simt.alloc 32
-// CHECK: simt.mbarrier_init %[[FREE]], 4
+// CHECK: simt.mbarrier_init %[[FREE]], 8
 // CHECK: simt.barrier units
 // CHECK: simt.copy_commit signals %[[FULL]][%c0_i32]
 // CHECK: simt.copy_commit signals %[[FULL]][%c1_i32]
@@ -78,7 +78,7 @@ module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.tar
 // CHECK: scf.yield
 // CHECK: simt.mbarrier_end %[[FULL]]
 // CHECK: simt.mbarrier_end %[[FREE]]
-module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, units = tensor_copy, matrix = wgmma_sm90>} {
+module attributes {tile.num_warps = 8 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, units = tensor_copy, matrix = wgmma_sm90>} {
   func.func @released(%b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %o: !tile.ptr<f32>, %n: i32) attributes {tile.kernel} {
     %a = arith.constant dense<2.0> : tensor<64x32xf16>
     %c0 = arith.constant 0 : i32

@@ -185,7 +185,8 @@ def test_loop(stages, limit, units, steps):
     x, y = values(rng, (m, max(depth, 1)), "f16"), values(rng, (max(depth, 1), n), "f16")
     x, y = np.pad(x, ((0, 0), (0, 8 * k - x.shape[1]))), np.pad(y, ((0, 8 * k - y.shape[0]), (0, 0)))
     x[:, depth:], y[depth:] = 99, 99  # behind the mask
-    program = Program(32, 4, matrix="wgmma_sm90", units=units, divisibility=16, shared_bytes=limit, stages=stages)
+    warps = 8 if units else 4
+    program = Program(32, warps, matrix="wgmma_sm90", units=units, divisibility=16, shared_bytes=limit, stages=stages)
     wide = 8 * k
     px, py = program.argument(x, "f16"), program.argument(y, "f16")
     count = program.load_scalar(steps, "i32")
@@ -255,7 +256,7 @@ def test_overlapping_iterations(unit, units, stages, steps):
     rng = np.random.default_rng(steps)
     q = rng.integers(-1, 2, (m, k)).astype(np.float16)
     x, y = (rng.integers(-1, 2, (max(steps, 1) * n, width)).astype(np.float16) for width in (k, d))
-    program = Program(32, 4, matrix=unit, units=units, divisibility=16, stages=stages)
+    program = Program(32, 8 if units else 4, matrix=unit, units=units, divisibility=16, stages=stages)
     e = program.emit
     left = program.load(q, "f16", vector=8)
     px, py = program.argument(x, "f16"), program.argument(y, "f16")

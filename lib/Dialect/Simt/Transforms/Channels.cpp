@@ -28,10 +28,10 @@
 // parity that it carries.
 //
 // On chips with such barriers the threads of a loop do not meet if the engine
-// makes all of its copies, or none: a slot has a second barrier, at which the
-// warps arrive when they have read it, and who copies waits there before the
-// next copy. Threads that copy arrive at the first one when theirs have been
-// made.
+// makes all of its copies, or none and there are several groups of warps: a
+// slot has a second barrier, at which the warps arrive when they have read it,
+// and who copies waits there before the next copy. Threads that copy arrive at
+// the first one when theirs have been made.
 //
 // Where only the next iteration reads `acc`, the product of i - 1 may still run
 // at the barrier. Its ring has a slot more, and the slot of i - 2 is filled.
@@ -88,8 +88,13 @@ class Loop {
 public:
   Loop(scf::ForOp loop, const Writes &writes)
       : loop(loop), body(loop.getBody()), writes(writes) {
+    // One group of four warps is kept in step by its products: for its own
+    // copies a barrier of all threads is cheaper.
+    constexpr int32_t kWarpsOfGroup = 4;
     auto target = tile::TargetAttr::of(loop);
-    hasBarriers = target && target.has(tile::Units::TensorCopy);
+    hasBarriers =
+        target && target.has(tile::Units::TensorCopy) &&
+        blockShape(loop->getParentOfType<ModuleOp>()).numWarps > kWarpsOfGroup;
   }
 
   /// Whether there are channels, and what their copies need is known.
@@ -189,7 +194,7 @@ private:
   scf::ForOp loop;
   Block *body;
   const Writes &writes;
-  bool hasBarriers; ///< in memory, for copies
+  bool hasBarriers; ///< in memory, for what threads copy
   std::vector<Channel> channels;
   SmallVector<MmaOp> products; ///< with a channel
   Value barriers;              ///< of the slots that the copy engine fills
