@@ -21,8 +21,8 @@ class Options:
 
     `debug` arms `device_assert`, `strict` forbids to contract a multiplication and an addition, `target` is what
     `target_info` answers from ("cpu", "cuda:90", "hip:gfx942"), `dot_precision` how a dot may round float32 operands if
-    it does not say it (None: not at all), `imprecise_acc` how many products of 8-bit floats may be summed with fewer bits
-    than float32.
+    it does not say it (None: not at all), `imprecise_acc` how many products of 8-bit floats may be summed with
+    fewer bits than float32.
     """
 
     debug: bool = False

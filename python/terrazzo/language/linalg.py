@@ -113,9 +113,9 @@ def dot(input, other, acc=None, input_precision=None, allow_tf32=None, max_num_i
     `acc`, or `out_dtype`, or by default float32 (float64 for float64, int32 for integers). `input_precision` says how
     float32 operands may be rounded: "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6". By default that is "tf32" on GPUs, or
     what the launch option `default_dot_input_precision` or TERRAZZO_F32_DEFAULT says; other targets never round them,
-    nor do strict kernels. Sums of up to `max_num_imprecise_acc` products of 8-bit floats may have fewer bits than float32,
-    where a matrix unit is faster so; by default that is what the launch option `max_num_imprecise_acc_default` says, or
-    2**30.
+    nor do strict kernels. Sums of up to `max_num_imprecise_acc` products of 8-bit floats may have fewer bits than
+    float32, where a matrix unit is faster so; by default that is what the launch option
+    `max_num_imprecise_acc_default` says, or 2**30.
     """
     a, b = _operand(input, "first operand"), _operand(other, "second operand")
     shape = _check_shapes(a, b)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels compiled for GPUs that are not there: stages, options that are code, limits, reports."""
 
+import re
+
 import pytest
 import terrazzo as tz
 import terrazzo.language as tl
@@ -320,3 +322,32 @@ def test_random_kernels_compile():
         mocks = [tz.MockTensor(getattr(tl, t)) for t in types]
         for target in (CUDA, HIP):
             assert kernel.compiled().warmup(*mocks, target=target, num_warps=kernel.num_warps).target == target
+
+
+@tz.jit
+def eight_bit_product(a, b, c, MOST: tl.constexpr):
+    """64 products for each element; both factors run along K."""
+    i, k = tl.arange(0, 64)[:, None], tl.arange(0, 64)[None, :]
+    x, y = tl.load(a + i * 64 + k), tl.load(b + i * 64 + k)
+    tl.store(c + i * 64 + k, tl.dot(x, tl.trans(y), max_num_imprecise_acc=MOST))
+
+
+def instruction_of(most=None, target=CUDA, **options):
+    """What multiplies 8-bit floats."""
+    types = tl.float8e4nv, tl.float8e4nv, tl.float32
+    text = eight_bit_product.warmup(*types, MOST=most, target=target, **options).asm["asm"]
+    return re.findall(r"(wgmma|mma\.sync)\S*?\.f32\.(\w+)\.", text)[0]
+
+
+def test_who_says_that_sums_of_8_bit_floats_keep_all_bits():
+    """wgmma keeps about 14 bits, so it needs leave for all 64 products; else they are of halves, summed in float32."""
+    fast, exact = ("wgmma", "e4m3"), ("wgmma", "f16")
+    assert instruction_of() == instruction_of(64) == fast
+    assert instruction_of(0) == instruction_of(32) == exact
+    assert instruction_of(max_num_imprecise_acc_default=0) == exact
+    assert instruction_of(64, max_num_imprecise_acc_default=0) == fast
+    # Where the assembler emulates mma.sync of them it is not asked to.
+    assert instruction_of(target="cuda:sm_90") == ("mma.sync", "f16")
+    assert instruction_of(target="cuda:sm_89") == ("mma.sync", "e4m3")
+    with pytest.raises(tz.CompilationError, match="max_num_imprecise_acc must not be negative, found -1"):
+        instruction_of(-1)

@@ -108,7 +108,7 @@ def test_wrong_arguments_are_named(normal):
 
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_blocks_where_a_matrix_unit_reads_shared_memory(is_turned):
-    """Large blocks where there are enough of them for all multiprocessors, smaller ones where not; never an idle half."""
+    """Large blocks where there are enough of them for all multiprocessors, else smaller ones; never an idle half."""
     large = M.wgmma_blocks(8192, 8192, 132, is_turned)
     assert (large["BM"], large["BN"], large["num_warps"]) == (128, 256, 8)
     small = M.wgmma_blocks(16, 16, 132, is_turned)

@@ -62,7 +62,8 @@ module attributes {{tile.num_warps = 4 : i32, tile.num_stages = {stages} : i32,
         %x = tile.descriptor_load %da[{a_at} : i32, i32] : !tile.descriptor<{a_block}x{e}> -> tensor<{a_block}x{e}>
         %y = tile.descriptor_load %db[{b_at} : i32, i32] : !tile.descriptor<{b_block}x{e}> -> tensor<{b_block}x{e}>
         {turns}
-        %d = tile.dot {left}, {right}, %acc {allowed} : tensor<{bm}x{bk}x{e}>, tensor<{bk}x{bn}x{e}> -> tensor<{bm}x{bn}xf32>
+        %d = tile.dot {left}, {right}, %acc {allowed}
+            : tensor<{bm}x{bk}x{e}>, tensor<{bk}x{bn}x{e}> -> tensor<{bm}x{bn}xf32>
         scf.yield %d : tensor<{bm}x{bn}xf32>
       }}
       tile.descriptor_store %dc[%row, %column : i32, i32], %sum : !tile.descriptor<{bm}x{bn}xf32>, tensor<{bm}x{bn}xf32>
@@ -139,7 +140,7 @@ def test_product(turned, element):
 @pytest.mark.parametrize("element", ALONG_K)
 @pytest.mark.parametrize("turned", TURNS)
 def test_factors_along_k(turned, element):
-    """Where both do, the unit reads them from a ring; else 8-bit floats become f16, and another instruction takes tf32."""
+    """Where both do, the unit reads them from a ring; else 8-bit floats become f16, and mma.sync takes tf32."""
     result, expected, text = run((64, 32, 144), (64, 32, 64), element, turned)
     np.testing.assert_array_equal(result, expected)
     assert ("simt.thread_group_mma" in text) == (turned == (False, True) or element != "f32")
