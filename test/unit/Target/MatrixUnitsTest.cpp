@@ -50,8 +50,8 @@ std::string kernelWith(simt::InstructionAttr unit) {
                          name, pointer, pointers, tile(rows, columns, element))
         .str();
   };
-  // Factors in shared memory have rows of 16 elements of 16 bits at least.
-  int32_t m = unit.getM(), n = std::max(unit.getN(), 16), k = unit.getK();
+  // Factors in shared memory have rows of 32 bytes at least.
+  int32_t m = unit.getM(), n = std::max(unit.getN(), 32), k = unit.getK();
   return llvm::formatv(
              "module attributes {{tile.num_warps = 4 : i32} {{\n"
              "func.func @kernel(%a: !tile.ptr<{0}>, %b: !tile.ptr<{1}>, "
