@@ -18,18 +18,20 @@
 using namespace mlir;
 using namespace terrazzo;
 
+/// Descriptors are pointers with a shape.
 static bool isPointer(Value value) {
-  return isa<tile::PtrType>(tile::getElementType(value.getType()));
+  return isa<tile::PtrType, tile::DescriptorType>(
+      tile::getElementType(value.getType()));
 }
 
 /// Ops whose results are elements of their operands that are pointers, or such
 /// an element and an offset.
 static bool passesPointers(Operation *op) {
-  return isa<tile::AddPtrOp, tile::PtrCastOp, tile::HintOp, tile::SplatOp,
-             tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp,
-             tile::TransposeOp, tile::JoinOp, tile::SplitOp, tile::ConcatOp,
-             tile::FlipOp, tile::SliceOp, tile::InsertOp, tile::GatherOp,
-             simt::ConvertLayoutOp, arith::SelectOp>(op);
+  return isa<tile::AddPtrOp, tile::PtrCastOp, tile::MakeDescriptorOp,
+             tile::HintOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp,
+             tile::ReshapeOp, tile::TransposeOp, tile::JoinOp, tile::SplitOp,
+             tile::ConcatOp, tile::FlipOp, tile::SliceOp, tile::InsertOp,
+             tile::GatherOp, simt::ConvertLayoutOp, arith::SelectOp>(op);
 }
 
 static SmallVector<Value> sourcesOfArgument(BlockArgument argument) {

@@ -6,60 +6,55 @@
 
 #include "ArgumentInfo.h"
 
+#include "terrazzo/Analysis/PointerOrigin.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 
-#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace terrazzo;
 
-/// Whether a value has an address to write through.
-static bool isPointer(Type type) {
-  return isa<tile::PtrType, tile::DescriptorType>(tile::getElementType(type));
+/// The pointers and descriptors that an op writes through; nothing if what it
+/// does to memory is not known.
+static std::optional<SmallVector<Value>> writtenPointers(Operation *op) {
+  SmallVector<Value> pointers;
+  if (auto effects = dyn_cast<MemoryEffectOpInterface>(op)) {
+    SmallVector<MemoryEffects::EffectInstance> instances;
+    effects.getEffects<MemoryEffects::Write>(instances);
+    // Without a value it is what orders ops: a print, a volatile load.
+    for (const MemoryEffects::EffectInstance &instance : instances)
+      if (Value pointer = instance.getValue())
+        pointers.push_back(pointer);
+    return pointers;
+  }
+  if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return pointers;
+  return std::nullopt;
 }
 
-static void forEachArgument(Operation *op, function_ref<void(Value)> visit) {
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      llvm::for_each(block.getArguments(), visit);
-}
-
-/// The values that one of a user's operands may become: its results, what its
-/// regions take, and, if it ends a region of control flow, the same of that.
-static void forEachSuccessor(Operation *user, function_ref<void(Value)> visit) {
-  llvm::for_each(user->getResults(), visit);
-  forEachArgument(user, visit);
-  if (!user->hasTrait<OpTrait::IsTerminator>())
-    return;
-  Operation *parent = user->getParentOp();
-  llvm::for_each(parent->getResults(), visit);
-  if (!isa<func::FuncOp>(parent))
-    forEachArgument(parent, visit);
-}
-
-/// All pointer values that may derive from `root`. It errs towards too many, so
-/// a read-only array is at worst refused where it need not be.
-static DenseSet<Value> derivedPointers(Value root) {
-  DenseSet<Value> derived = {root};
-  SmallVector<Value> pending = {root};
-  while (!pending.empty())
-    for (Operation *user : pending.pop_back_val().getUsers())
-      forEachSuccessor(user, [&](Value value) {
-        if (isPointer(value.getType()) && derived.insert(value).second)
-          pending.push_back(value);
-      });
-  return derived;
-}
-
-static bool isWrittenThrough(Value argument) {
-  for (Value pointer : derivedPointers(argument))
-    for (OpOperand &use : pointer.getUses()) {
-      if (isa<tile::AtomicRMWOp, tile::AtomicCASOp>(use.getOwner()) ||
-          (isa<tile::StoreOp, tile::DescriptorStoreOp>(use.getOwner()) &&
-           use.getOperandNumber() == 0))
-        return true;
+/// The arguments whose arrays a kernel may write: all, if one of the pointers
+/// that it writes through was loaded, or made of a number. A read-only array
+/// is then refused where it need not be.
+static SmallVector<bool> findWritten(func::FuncOp kernel) {
+  SmallVector<bool> written(kernel.getNumArguments(), false);
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    if (op == kernel || op->hasTrait<OpTrait::IsTerminator>())
+      return WalkResult::advance();
+    std::optional<SmallVector<Value>> pointers = writtenPointers(op);
+    if (!pointers)
+      return WalkResult::interrupt();
+    for (Value pointer : *pointers) {
+      auto origins = pointerOrigins(pointer);
+      if (!origins)
+        return WalkResult::interrupt();
+      for (BlockArgument origin : *origins)
+        written[origin.getArgNumber()] = true;
     }
-  return false;
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    written.assign(written.size(), true);
+  return written;
 }
 
 static std::string typeName(Type type) {
@@ -70,6 +65,7 @@ static std::string typeName(Type type) {
 
 std::vector<ArgInfo> terrazzo::collectArguments(func::FuncOp kernel) {
   std::vector<ArgInfo> args;
+  SmallVector<bool> written = findWritten(kernel);
   for (BlockArgument argument : kernel.getArguments()) {
     ArgInfo info;
     Type type = argument.getType();
@@ -82,7 +78,7 @@ std::vector<ArgInfo> terrazzo::collectArguments(func::FuncOp kernel) {
       info.kind = ArgInfo::Pointer;
       info.bytes = 8;
       info.dtype = typeName(pointer.getPointeeType());
-      info.written = isWrittenThrough(argument);
+      info.written = written[argument.getArgNumber()];
     } else {
       info.kind = isa<FloatType>(type) ? ArgInfo::Float : ArgInfo::Int;
       info.bytes = std::max(1u, type.getIntOrFloatBitWidth() / 8);

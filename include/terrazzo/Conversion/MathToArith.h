@@ -23,8 +23,10 @@ struct ExpandMathTarget {
   bool f16Conversions = true;
   /// f16 arithmetic and comparison run in hardware (AVX512-FP16, GPUs).
   bool f16Arithmetic = false;
-  /// fma of f32 is an instruction (FMA and every GPU).
+  /// fma is an instruction (FMA and every GPU).
   bool fma = true;
+  /// Rounding to integers is an instruction (SSE4.1 and every GPU).
+  bool rounding = true;
   /// f32 exp2, log2, rsqrt and division are instructions of a few ulp (every
   /// GPU). Those stay, exp and log are made of them, and divisions that need
   /// not be correctly rounded are marked by kApproximateAttr.

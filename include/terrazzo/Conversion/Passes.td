@@ -82,14 +82,14 @@ def ExpandMath : Pass<"tz-expand-math"> {
     Expects: `math` and `arith` ops on scalars, rank-1 vectors or tensors of floats. Structured control flow must still
     be allowed: rare cases (huge angles, long float divisions) are `scf` regions on scalars and vectors.
 
-    Ensures: what is left of `math` is native on every target (sqrt, fma, abs, copysign, rounding to integers,
-    classification and bit counts), or as good as (fma of f64, rounding). Conversions from and to 8- and 16-bit floats are integer code unless the target has
+    Ensures: what is left of `math` is native on the target (sqrt, fma, abs, copysign, rounding to integers,
+    classification and bit counts). Conversions from and to 8- and 16-bit floats are integer code unless the target has
     them; arithmetic on such floats is done in f32 and rounded once. `arith.remf` is gone. No fast-math flag is set on
     the new ops. docs/Rationale/Math.md lists the error bounds.
 
     What the target has is said by the options and, where there is one, by the `units` in `tile.target` of an enclosing
-    op: without `f16` in it f16 conversions are code, without `fma` those of f32 are, by f64; with `bf16` or
-    `f16_arithmetic` those are native. With `approximate`,
+    op: without `f16` in it f16 conversions are code, without `rounding` and `fma` these are: an fma of f32 by
+    f64, one of f64 as a call of a private function of the module; with `bf16` or `f16_arithmetic` those are native. With `approximate`,
     and without `tile.strict` on the module, f32 exp2, log2 and rsqrt stay, exp and log become these, and f32 divisions
     without `tile.exact` are marked `tile.approximate`.
   }];
@@ -97,9 +97,10 @@ def ExpandMath : Pass<"tz-expand-math"> {
     Option<"bf16Conversions", "bf16-native", "bool", "false", "f32 -> bf16 conversion is an instruction">,
     Option<"f16Conversions", "f16-native", "bool", "true", "f16 <-> f32 conversions are instructions (F16C)">,
     Option<"f16Arithmetic", "f16-arithmetic", "bool", "false", "f16 arithmetic is native">,
-    Option<"fma", "fma", "bool", "true", "fma of f32 is an instruction">
+    Option<"fma", "fma", "bool", "true", "fma is an instruction">,
+    Option<"rounding", "rounding", "bool", "true", "rounding to integers is an instruction">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

@@ -14,9 +14,8 @@
  * the bytes of an integer or float, one byte for an i1.
  *
  * stop, fail leave entry by longjmp: nothing in generated code may need
- * clean-up. Generated code may call only these three functions and the symbols
- * listed in include/terrazzo/Support/CpuSymbols.def. A kernel of a chip with
- * amx-tile may configure the tile registers for the time of a call of entry:
+ * clean-up. Generated code calls these three functions and no others. A kernel
+ * of a chip with amx-tile may configure the tile registers for the time of a call of entry:
  * none of these functions may use them.
  *===------------------------------------------------------------------------===*/
 #ifndef TERRAZZO_RUNTIME_CPUABI_H

@@ -10,9 +10,11 @@
 
 #include "Functions.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/SymbolTable.h"
 #include "terrazzo/Conversion/MathToArith.h"
 #include "terrazzo/Conversion/Passes.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
@@ -221,22 +223,102 @@ void selectMinMax(Operation *root) {
   }
 }
 
-void expandFmas(Operation *root, Emitter &emitter) {
-  SmallVector<math::FmaOp> ops;
-  root->walk([&](math::FmaOp op) {
-    if (getElementTypeOrSelf(op.getType()).isF32())
-      ops.push_back(op);
-  });
-  for (math::FmaOp op : ops) {
-    emitter.builder.setInsertionPoint(op);
-    emitter.builder.setLoc(op.getLoc());
-    op.replaceAllUsesWith(expand::expandFma(Expr(emitter, op.getA()),
-                                            Expr(emitter, op.getB()),
-                                            Expr(emitter, op.getC()))
-                              .get());
-    op.erase();
+/// What the formulas use too, of f32 and f64, where there is no instruction.
+class LateExpansion {
+public:
+  LateExpansion(Operation *root, const ExpandMathTarget &target)
+      : root(root), target(target),
+        emitter(ImplicitLocOpBuilder(root->getLoc(), root->getContext()),
+                target) {
+    emitter.shareConstants = true;
   }
-}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    root->walk([&](Operation *op) {
+      if (isLate(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      emitter.builder.setInsertionPoint(op);
+      emitter.builder.setLoc(op->getLoc());
+      op->getResult(0).replaceAllUsesWith(expand(op));
+      op->erase();
+    }
+  }
+
+private:
+  bool isLate(Operation *op) const {
+    bool isKind = (!target.fma && isa<math::FmaOp>(op)) ||
+                  (!target.rounding && ruleOf(op));
+    if (!isKind)
+      return false;
+    Type element = getElementTypeOrSelf(op->getResult(0));
+    return element.isF32() || element.isF64();
+  }
+
+  static const UnaryRule *ruleOf(Operation *op) {
+    static const UnaryRule rules[] = {
+        {isOp<math::FloorOp>, expand::expandFloor},
+        {isOp<math::CeilOp>, expand::expandCeil},
+        {isOp<math::TruncOp>, expand::expandTrunc},
+        {isOp<math::RoundOp>, expand::expandRound},
+        {isOp<math::RoundEvenOp>, expand::expandRoundEven},
+    };
+    for (const UnaryRule &rule : rules)
+      if (rule.matches(op))
+        return &rule;
+    return nullptr;
+  }
+
+  Value expand(Operation *op) {
+    if (const UnaryRule *rule = ruleOf(op))
+      return rule->formula(Expr(emitter, op->getOperand(0))).get();
+    auto module = dyn_cast<ModuleOp>(root);
+    if (module && getElementTypeOrSelf(op->getResult(0)).isF64())
+      return func::CallOp::create(emitter.builder, fmaFunction(module, op),
+                                  op->getOperands())
+          .getResult(0);
+    return expandFma(emitter, op->getOperands());
+  }
+
+  static Value expandFma(Emitter &emitter, ValueRange operands) {
+    return expand::expandFma(Expr(emitter, operands[0]),
+                             Expr(emitter, operands[1]),
+                             Expr(emitter, operands[2]))
+        .get();
+  }
+
+  /// The function that computes the fma of f64 `op`, of its type: too long to
+  /// be written out for each coefficient of a polynomial.
+  func::FuncOp fmaFunction(ModuleOp module, Operation *op) {
+    Type type = op->getResult(0).getType();
+    func::FuncOp &function = functions[type];
+    if (function)
+      return function;
+    OpBuilder b(module.getContext());
+    function = func::FuncOp::create(
+        b, op->getLoc(), "fma",
+        b.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+    function.setPrivate();
+    function->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+    Block *body = function.addEntryBlock();
+    Emitter inside(
+        ImplicitLocOpBuilder(op->getLoc(), OpBuilder::atBlockEnd(body)),
+        target);
+    inside.shareConstants = true;
+    Value result = expandFma(inside, body->getArguments());
+    func::ReturnOp::create(inside.builder, result);
+    // Renames it where it has to.
+    SymbolTable(module).insert(function);
+    return function;
+  }
+
+  Operation *root;
+  const ExpandMathTarget &target;
+  Emitter emitter;
+  DenseMap<Type, func::FuncOp> functions;
+};
 
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
@@ -247,11 +329,13 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     target.f16Conversions = f16Conversions;
     target.f16Arithmetic = f16Arithmetic;
     target.fma = fma;
+    target.rounding = rounding;
     if (auto chip = tile::TargetAttr::of(getOperation())) {
       target.bf16Conversions |= chip.has(tile::Units::Bf16);
       target.f16Conversions &= chip.has(tile::Units::F16);
       target.f16Arithmetic |= chip.has(tile::Units::F16Arithmetic);
       target.fma &= chip.has(tile::Units::Fma);
+      target.rounding &= chip.has(tile::Units::Rounding);
       target.selectMinMax = chip.has(tile::Units::SelectMinMax);
       target.approximate =
           chip.has(tile::Units::Approximate) && !isStrict(getOperation());
@@ -270,9 +354,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->replaceAllUsesWith(values);
       op->erase();
     });
-    // Last: the formulas use them too.
-    if (!target.fma)
-      expandFmas(getOperation(), emitter);
+    LateExpansion(getOperation(), target).run();
     if (target.selectMinMax && hasHalves(getOperation()))
       selectMinMax(getOperation());
   }

@@ -163,6 +163,8 @@ std::pair<Expr, Expr> multiplyExtended(Expr a, Expr b) {
   return {Expr(a.emitter(), op.getLow()), Expr(a.emitter(), op.getHigh())};
 }
 
+Expr countLeadingZeros(Expr a) { return unary<math::CountLeadingZerosOp>(a); }
+
 Expr select(Expr condition, Expr a, Expr b) {
   return Expr(a.emitter(), arith::SelectOp::create(a.builder(), condition.get(),
                                                    a.get(), b.get()));

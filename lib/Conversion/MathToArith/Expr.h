@@ -149,6 +149,9 @@ Expr lessUnsigned(Expr a, Expr b);
 /// The low and the high half of the double-width unsigned product.
 std::pair<Expr, Expr> multiplyExtended(Expr a, Expr b);
 
+/// Of an integer; its width for 0.
+Expr countLeadingZeros(Expr a);
+
 Expr select(Expr condition, Expr a, Expr b);
 inline Expr select(Expr condition, Expr a, Literal b) {
   return select(condition, a, a.like(b));

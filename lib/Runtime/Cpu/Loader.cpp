@@ -4,13 +4,12 @@
 //
 // ORC with nothing around it: an execution session, JITLink, one JITDylib a
 // kernel. LLJIT would add an IR compiler that is never used. Everything runs on
-// the calling thread, so a load needs no thread pool of LLVM's.
+// the calling thread, so a load needs no thread pool of LLVM's. There is nothing
+// to link with: a kernel reaches the runtime by its context (CpuAbi.h).
 //===----------------------------------------------------------------------===//
 
 #include "Loader.h"
-#include "Runtime/SmallFloat.h"
 
-#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
@@ -18,49 +17,9 @@
 #include "llvm/TargetParser/Host.h"
 
 #include <atomic>
-#include <bit>
-#include <math.h>
 
 namespace terrazzo::runtime {
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Symbols
-//===----------------------------------------------------------------------===//
-
-// _Float16 only says in which register the bits travel.
-float extendHalf(_Float16 value) {
-  return extendF16(std::bit_cast<uint16_t>(value));
-}
-template <typename T>
-_Float16 truncateToHalf(T value) {
-  return std::bit_cast<_Float16>(roundToF16(value));
-}
-
-llvm::orc::SymbolMap runtimeSymbols(llvm::orc::ExecutionSession &session) {
-  llvm::orc::SymbolMap symbols;
-  auto add = [&](const char *name, auto *function) {
-    symbols[session.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
-                                     llvm::JITSymbolFlags::Exported |
-                                         llvm::JITSymbolFlags::Callable};
-  };
-#define CPU_SYMBOL(symbol, function) add(#symbol, function);
-#define CPU_UNARY(name)                                                        \
-  add(#name, +[](double x) { return ::name(x); });                             \
-  add(#name "f", +[](float x) { return ::name##f(x); });
-#define CPU_TERNARY(name)                                                      \
-  add(#name, +[](double x, double y, double z) { return ::name(x, y, z); });   \
-  add(#name "f", +[](float x, float y, float z) { return ::name##f(x, y, z); });
-#include "terrazzo/Support/CpuSymbols.def"
-#undef CPU_SYMBOL
-#undef CPU_UNARY
-#undef CPU_TERNARY
-  return symbols;
-}
-
-//===----------------------------------------------------------------------===//
-// Loader
-//===----------------------------------------------------------------------===//
 
 /// What ORC reported on this thread: its errors come in two parts, and the one
 /// that a call returns only says that it failed.
@@ -79,7 +38,6 @@ public:
 private:
   std::unique_ptr<llvm::orc::ExecutionSession> session;
   std::unique_ptr<llvm::orc::ObjectLinkingLayer> linker;
-  llvm::orc::JITDylib *symbols = nullptr;
   std::atomic<uint64_t> loads{0};
 };
 
@@ -101,7 +59,7 @@ public:
       Status::InvalidArgument,
       "load of kernel '" + artifact.entry +
           "' by driver 'cpu': expected an object that defines the entry "
-          "and calls only what the runtime offers, but linking failed: " +
+          "and calls no library, but linking failed: " +
           text);
 }
 
@@ -118,9 +76,6 @@ OrcLoader::OrcLoader() {
     reported += llvm::toString(std::move(error));
   });
   linker = std::make_unique<llvm::orc::ObjectLinkingLayer>(*session);
-  symbols = &session->createBareJITDylib("runtime");
-  llvm::cantFail(
-      symbols->define(llvm::orc::absoluteSymbols(runtimeSymbols(*session))));
 }
 
 std::unique_ptr<LoadedCode> OrcLoader::load(const Artifact &artifact) {
@@ -130,7 +85,6 @@ std::unique_ptr<LoadedCode> OrcLoader::load(const Artifact &artifact) {
   llvm::orc::JITDylib &dylib = session->createBareJITDylib(name);
   // Owns the dylib from here on, so that a failure removes it.
   auto code = std::make_unique<OrcCode>(shared_from_this(), dylib);
-  dylib.addToLinkOrder(*symbols);
   llvm::StringRef bytes(reinterpret_cast<const char *>(artifact.code.data()),
                         artifact.code.size());
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);

@@ -55,8 +55,8 @@ public:
     if (chip == std::end(kChips))
       return {};
     // v_exp_f32, v_log_f32, v_rsq_f32 and division by v_rcp_f32.
-    tile::Units units =
-        tile::Units::Fma | tile::Units::Approximate | tile::Units::F16;
+    tile::Units units = tile::Units::Fma | tile::Units::Rounding |
+                        tile::Units::Approximate | tile::Units::F16;
     if (chip->bf16)
       units = units | tile::Units::Bf16;
     return tile::TargetAttr::get(

@@ -9,7 +9,6 @@
 #include "terrazzo/Target/CodeGen.h"
 #include "terrazzo/Target/Target.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -55,28 +54,8 @@ static uint64_t stackBytes(llvm::Module &module) {
   return bytes + 16384;
 }
 
-/// What the runtime's loader resolves.
-static const llvm::StringSet<> &offeredSymbols() {
-  static const llvm::StringSet<> symbols = [] {
-    llvm::StringSet<> names;
-    auto both = [&](const char *name) {
-      names.insert(name);
-      names.insert(std::string(name) + "f");
-    };
-#define CPU_SYMBOL(symbol, function) names.insert(#symbol);
-#define CPU_UNARY(name) both(#name);
-#define CPU_TERNARY(name) both(#name);
-#include "terrazzo/Support/CpuSymbols.def"
-#undef CPU_SYMBOL
-#undef CPU_UNARY
-#undef CPU_TERNARY
-    return names;
-  }();
-  return symbols;
-}
-
-/// Fails if the object needs what the runtime does not offer, which would
-/// otherwise come out where it is loaded.
+/// Fails if the object is not complete in itself, which would otherwise come
+/// out where it is loaded.
 static LogicalResult checkSymbols(ModuleOp module, llvm::StringRef entry,
                                   llvm::StringRef chip,
                                   llvm::StringRef object) {
@@ -94,8 +73,7 @@ static LogicalResult checkSymbols(ModuleOp module, llvm::StringRef entry,
       llvm::consumeError(name.takeError());
       continue;
     }
-    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty() ||
-        offeredSymbols().contains(*name))
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || name->empty())
       continue;
     return (kernel ? kernel : module.getOperation())->emitError("kernel '")
            << entry << "' compiled for " << chip.split('+').first

@@ -30,7 +30,7 @@ static constexpr llvm::StringLiteral kFeatures[] = {
     "bmi",      "bmi2",     "cmov",     "cx16",    "cx8",      "f16c",
     "fma",      "fxsr",     "lzcnt",    "mmx",     "movbe",    "popcnt",
     "sahf",     "sse",      "sse2",     "sse3",    "sse4.1",   "sse4.2",
-    "ssse3",    "x87"};
+    "ssse3"};
 
 /// What LLVM calls a processor of the host that it does not know.
 static constexpr llvm::StringLiteral kUnknown = "generic";
@@ -47,11 +47,17 @@ static std::string withFeatures(llvm::StringRef name) {
     return {};
   if (name == kUnknown)
     return name.str();
-  SmallVector<llvm::StringRef> known;
-  llvm::X86::getFeaturesForCPU(name, known);
+  SmallVector<llvm::StringRef> named;
+  llvm::X86::getFeaturesForCPU(name, named);
+  // Those of the levels leave out what others imply: avx2 stands for avx.
+  llvm::StringMap<bool> known;
+  for (llvm::StringRef feature : named) {
+    known[feature] = true;
+    llvm::X86::updateImpliedFeatures(feature, true, known);
+  }
   std::string chip = name.str();
   for (llvm::StringRef feature : kFeatures)
-    if (llvm::is_contained(known, feature))
+    if (known.lookup(feature))
       chip += "+" + feature.str();
   return chip;
 }
@@ -113,6 +119,7 @@ public:
     };
     bool hasTiles = has("amx-tile"), hasVectors = has("avx512vl");
     add(tile::Units::Fma, has("fma"));
+    add(tile::Units::Rounding, has("sse4.1"));
     add(tile::Units::F16, has("f16c"));
     add(tile::Units::TileBf16, hasTiles && has("amx-bf16"));
     add(tile::Units::TileInt8, hasTiles && has("amx-int8"));

@@ -58,7 +58,8 @@ public:
     if (chip == std::end(kChips))
       return {};
     // ex2, lg2, rsqrt and div.full; cvt.rn.bf16.f32 came with sm_80.
-    constexpr tile::Units kUnits = tile::Units::Fma | tile::Units::Approximate |
+    constexpr tile::Units kUnits = tile::Units::Fma | tile::Units::Rounding |
+                                   tile::Units::Approximate |
                                    tile::Units::F16 | tile::Units::Bf16;
     tile::Units units = kUnits;
     if (chip->capability >= 90)

@@ -1,7 +1,7 @@
 // RUN: tz-opt %s --tz-expand-math=fma=false | FileCheck %s
 // RUN: tz-opt %s --tz-expand-math | FileCheck %s --check-prefix=NATIVE
 
-// Without an instruction the product is an f64, the sum is rounded to odd, and rounded once more. That of f64 stays.
+// Without an instruction the product is an f64, the sum is rounded to odd, and rounded once more. That of f64 is a call.
 // CHECK-LABEL: @fma
 // CHECK-SAME:    %[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %[[D:.*]]: f64
 // CHECK:         %[[WA:.*]] = arith.extf %[[A]] : f32 to f64
@@ -13,7 +13,7 @@
 // CHECK:         arith.andi %[[BITS]]
 // CHECK:         %[[ODD:.*]] = arith.bitcast %{{.*}} : i64 to f64
 // CHECK:         arith.truncf %[[ODD]] : f64 to f32
-// CHECK:         math.fma %[[D]]
+// CHECK:         call @fma_0(%[[D]], %[[D]], %[[D]])
 // NATIVE-LABEL: @fma
 // NATIVE:         math.fma %{{.*}} : f32
 // NATIVE-NEXT:    math.fma %{{.*}} : f64
@@ -31,3 +31,10 @@ func.func @formula(%x: vector<4xf32>) -> vector<4xf32> {
   %y = math.exp %x : vector<4xf32>
   return %y : vector<4xf32>
 }
+
+// The function of f64 needs no wider float, and is one for all calls of its type. Its name is free.
+// CHECK-LABEL: func.func private @fma_0(%{{.*}}: f64, %{{.*}}: f64, %{{.*}}: f64) -> f64
+// CHECK-SAME:    noinline
+// CHECK-NOT:     math.fma
+// CHECK:         arith.mului_extended
+// CHECK-NOT:     func.func

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""No op on any float format needs a library, as scalar or vector, with AVX2 or the host's instructions."""
+"""No op on any float format needs a library, as scalar or vector, on the oldest CPUs or the host."""
 
 from __future__ import annotations
 
@@ -33,9 +33,17 @@ def add_all(lib: Library, element: str, scalar: bool) -> None:
 
 
 @pytest.mark.parametrize("scalar", [False, True])
-@pytest.mark.parametrize("march", ["native", "x86-64-v3"])
-def test_no_library(march: str, scalar: bool, tmp_path) -> None:
-    lib = Library(march=march)
+@pytest.mark.parametrize(
+    ("march", "options"),
+    [
+        ("native", ""),
+        ("x86-64-v3", ""),
+        ("x86-64-v2", "fma=false f16-native=false"),
+        ("x86-64", "fma=false f16-native=false rounding=false"),
+    ],
+)
+def test_no_library(march: str, options: str, scalar: bool, tmp_path) -> None:
+    lib = Library(march=march, options=options)
     for element in ("f16", "bf16", "f32", "f64", "f8E4M3FN"):
         add_all(lib, element, scalar)
     assert lib.build(tmp_path).undefined == []

@@ -73,7 +73,9 @@ def Tile_Units : I32BitEnumAttr<"Units", "instructions that a chip has beside th
   I32BitEnumAttrCaseBit<"TileBf16", 6, "tile_bf16">, I32BitEnumAttrCaseBit<"TileInt8", 7, "tile_int8">,
   I32BitEnumAttrCaseBit<"VectorBf16", 8, "vector_bf16">, I32BitEnumAttrCaseBit<"VectorInt8", 9, "vector_int8">,
   // A copy engine that moves blocks of described tensors.
-  I32BitEnumAttrCaseBit<"TensorCopy", 10, "tensor_copy">]> {
+  I32BitEnumAttrCaseBit<"TensorCopy", 10, "tensor_copy">,
+  // Rounding of floats to integers, all five ways.
+  I32BitEnumAttrCaseBit<"Rounding", 11, "rounding">]> {
   let cppNamespace = "::terrazzo::tile";
 }
 
