@@ -39,7 +39,7 @@ SOURCE = """//===- {stem}.cpp - (what it does) {dashes}===//
 
 using namespace mlir;
 
-namespace {namespace} {{
+namespace terrazzo {{
 #define GEN_PASS_DEF_{macro}
 #include "{header}.inc"
 
@@ -50,7 +50,7 @@ struct {stem} : impl::{cls}Base<{stem}> {{
 }};
 
 }} // namespace
-}} // namespace {namespace}
+}} // namespace terrazzo
 """
 
 TEST = """// RUN: tz-opt %s --{flag} | FileCheck %s
@@ -75,7 +75,7 @@ class Pass:
     def __init__(self, room: str, name: str) -> None:
         conversion = room == "conversion"
         self.stem = camel(name)
-        self.flag = f"tz-{name}" if conversion else f"{room}-{name}"
+        self.flag = f"tz-{name}" if conversion else f"tz-{room}-{name}"
         self.cls = self.stem if conversion else camel(room) + self.stem
         folder = "Conversion" if conversion else f"Dialect/{camel(room)}/Transforms"
         self.header = f"terrazzo/{folder}/Passes.h"
@@ -84,7 +84,6 @@ class Pass:
         self.lists = self.source.parent / "CMakeLists.txt"
         tests = f"Conversion/{self.stem}" if conversion else f"Dialect/{camel(room)}"
         self.test = ROOT / "test" / tests / f"{name}.mlir"
-        self.namespace = "terrazzo" if conversion else f"terrazzo::{room}"
 
     def fill(self, template: str) -> str:
         """A template with the names put in."""

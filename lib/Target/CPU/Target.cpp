@@ -138,6 +138,8 @@ public:
     // Borders: one clean-up before tiles are taken apart, one after.
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
+    // Of code that is written twice, both ways have these bits.
+    manager.addPass(createTileContractProducts());
     manager.addPass(createTileToVector());
     manager.addPass(createGuardDivision());
     manager.addPass(createExpandMath());

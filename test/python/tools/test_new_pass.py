@@ -36,7 +36,7 @@ def run(tmp_path, monkeypatch):
         (
             "tile",
             "lib/Dialect/Tile/Transforms/MergeTransposes.cpp",
-            "tile-merge-transposes",
+            "tz-tile-merge-transposes",
             "test/Dialect/Tile/merge-transposes.mlir",
             "TileMergeTransposes",
         ),
@@ -75,5 +75,5 @@ def test_mistakes(run, arguments, message):
 
 def test_nothing_is_overwritten(run):
     run("tile", "fold")
-    with pytest.raises(SystemExit, match="has a pass tile-fold already"):
+    with pytest.raises(SystemExit, match="has a pass tz-tile-fold already"):
         run("tile", "fold")

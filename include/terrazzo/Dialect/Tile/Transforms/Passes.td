@@ -9,6 +9,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileContractProducts : Pass<"tz-tile-contract-products", "::mlir::ModuleOp"> {
+  let summary = "Fuses products with the sums that they go into (CPU)";
+  let description = [{
+    Expects: any tile module. Sums and products of f32 and f64 that may be contracted carry the fast-math flag `contract`.
+    Ensures: where the `tile.target` has `fma`, a product whose one use is a sum in its block is a `math.fma`; the right one
+    of two. No sum is left for a later pass to contract, but the sums of `tile.reduce`, whose products are the elements.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def TileExpandDescriptors : Pass<"tz-tile-expand-descriptors", "::mlir::ModuleOp"> {
   let summary = "Turns blocks of described tensors into pointers and masks";
   let description = [{
