@@ -90,6 +90,7 @@ KERNELS: dict[str, tuple[Any, str, str, dict[str, Any]]] = {
     "sort": (sort_tile, "*fp32", "*fp32", {"DIM": 1}),
     "sort columns": (sort_tile, "*fp32", "*fp32", {"DIM": 0}),
     "sort a row": (sort_tile, "*fp32", "*fp32", {"M": 1, "N": 4096, "DIM": 1}),
+    "sort a long row": (sort_tile, "*fp32", "*fp32", {"M": 1, "N": 16384, "DIM": 1}),
     "topk": (top, "*fp32", "*fp32", {}),
     "argsort": (argsort, "*i32", "*i32", {}),
     "scan": (sums, "*fp32", "*fp32", {}),

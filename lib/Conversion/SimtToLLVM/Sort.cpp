@@ -22,24 +22,28 @@ struct Lowering::Network {
   tile::SortOp op;
   SmallVector<AxisBit> bits;
   Registers values;
+  AxisBit rowBit = {}; ///< of rows that sort the other way
+  Value isRowTurned;   ///< if that is a warp's
 
+  LogicalResult findRowBit(Distribution &d);
   Value turned(Value swap, uint32_t r, size_t level);
   void exchangeRegisters(uint32_t r, uint32_t partner, size_t level);
   void exchangeLanes(uint32_t r, unsigned bit, size_t level);
 };
 
-/// The answer for a block that sorts the other way: every other one does.
+/// The answer for a block that sorts the other way: every other one does, the
+/// last one, which is the row, by the row.
 Value Lowering::Network::turned(Value swap, uint32_t r, size_t level) {
   bool isTurned = op.getDescending();
-  if (level < bits.size()) {
-    AxisBit bit = bits[level];
-    if (bit.kind == AxisBit::Lane)
-      swap = arith::XOrIOp::create(b, swap, l.laneBit(bit.bit));
-    else if (bit.kind == AxisBit::Counter)
-      swap = arith::XOrIOp::create(b, swap, l.counterBit(bit.bit));
-    else
-      isTurned ^= (r >> bit.bit & 1) != 0;
-  }
+  AxisBit bit = level < bits.size() ? bits[level] : rowBit;
+  if (level >= bits.size() && isRowTurned)
+    swap = arith::XOrIOp::create(b, swap, isRowTurned);
+  else if (bit.kind == AxisBit::Lane)
+    swap = arith::XOrIOp::create(b, swap, l.laneBit(bit.bit));
+  else if (bit.kind == AxisBit::Counter)
+    swap = arith::XOrIOp::create(b, swap, l.counterBit(bit.bit));
+  else if (bit.kind == AxisBit::Register)
+    isTurned ^= (r >> bit.bit & 1) != 0;
   return isTurned ? l.negated(swap) : swap;
 }
 
@@ -59,6 +63,23 @@ void Lowering::Network::exchangeLanes(uint32_t r, unsigned bit, size_t level) {
   values[r] = arith::SelectOp::create(b, swap, other, own);
 }
 
+LogicalResult Lowering::Network::findRowBit(Distribution &d) {
+  std::optional<uint32_t> place = op.getTurnedBit();
+  if (!place)
+    return success();
+  FailureOr<SmallVector<AxisBit>> rows = l.axisBits(op, d, 0);
+  if (failed(rows))
+    return failure();
+  rowBit = (*rows)[*place];
+  if (rowBit.kind == AxisBit::Warp) {
+    l.computeThread(d);
+    Value bit = arith::AndIOp::create(b, d.thread[0], l.i32(1 << *place));
+    isRowTurned =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, l.i32(0));
+  }
+  return success();
+}
+
 LogicalResult Lowering::lowerSort(tile::SortOp op) {
   if (failed(checkOneLayout(op)))
     return failure();
@@ -73,6 +94,8 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
     return op.emitOpError("expected the axis within a warp, found it across "
                           "warps: the sort should have been decomposed");
   Network net{*this, b, op, *bits, Registers(registersOf(op.getSource()))};
+  if (failed(net.findRowBit(d)))
+    return failure();
   Value last;
   bool isFirst = !window || window->isFirstPass;
   for (uint32_t r : d.unique) {

@@ -153,6 +153,9 @@ void Lowering::sortRow(const Network &net, const Coords &row, bool isAlong) {
 }
 
 LogicalResult Lowering::lowerSort(tile::SortOp op) {
+  if (op.getTurnedBit())
+    return op.emitOpError("has rows that sort the other way: expected one "
+                          "direction, parts of a network are for GPUs");
   auto type = cast<RankedTensorType>(op.getType());
   ArrayRef<int64_t> shape = type.getShape();
   Type element = type.getElementType();

@@ -84,11 +84,31 @@ module attributes {tile.num_warps = 4 : i32, tile.target = #tile.target<warp_siz
     %s = tile.sort %x, 1 : tensor<4x4096xf32>
     return %s : tensor<4x4096xf32>
   }
-  // CHECK-LABEL: @few_rows
-  // CHECK-NOT:     tile.sort
-  // CHECK:         return
-  func.func @few_rows(%x: tensor<2x4096xf32>) -> tensor<2x4096xf32> {
-    %s = tile.sort %x, 1 : tensor<2x4096xf32>
+  // Two warps share a row: each sorts a half, the second one the other way round, and merges its half after the one stage
+  // between halves.
+  // CHECK-LABEL: @parts
+  // CHECK:         %[[HALVES:.*]] = tile.reshape %{{.*}} : tensor<2x4096xf32> -> tensor<4x2048xf32>
+  // CHECK-NEXT:    %[[SORTED:.*]] = tile.sort %[[HALVES]], 1 descending turned by 0 : tensor<4x2048xf32>
+  // CHECK:         tile.reshape %[[SORTED]] : tensor<4x2048xf32> -> tensor<2x1x2x2048xf32>
+  // CHECK-COUNT-1: arith.cmpf ugt
+  // CHECK-NOT:     arith.cmpf ugt
+  // CHECK:         %[[MERGED:.*]] = tile.sort %{{.*}}, 1 descending bitonic : tensor<4x2048xf32>
+  // CHECK-NEXT:    tile.reshape %[[MERGED]] : tensor<4x2048xf32> -> tensor<2x4096xf32>
+  // CHECK-NEXT:    return
+  func.func @parts(%x: tensor<2x4096xf32>) -> tensor<2x4096xf32> {
+    %s = tile.sort %x, 1 descending : tensor<2x4096xf32>
     return %s : tensor<2x4096xf32>
+  }
+  // Four warps: of the merge of two parts each, every other pair is turned.
+  // CHECK-LABEL: @four_parts
+  // CHECK:         tile.sort %{{.*}}, 1 turned by 0 : tensor<4x2048xi32>
+  // CHECK-COUNT-1: arith.cmpi sgt
+  // CHECK:         tile.sort %{{.*}}, 1 bitonic turned by 1 : tensor<4x2048xi32>
+  // CHECK-COUNT-2: arith.cmpi sgt
+  // CHECK:         tile.sort %{{.*}}, 1 bitonic : tensor<4x2048xi32>
+  // CHECK-NOT:     tile.sort
+  func.func @four_parts(%x: tensor<8192xi32>) -> tensor<8192xi32> {
+    %s = tile.sort %x, 0 : tensor<8192xi32>
+    return %s : tensor<8192xi32>
   }
 }

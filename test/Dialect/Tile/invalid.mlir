@@ -748,8 +748,24 @@ func.func @sort_c2_pointers(%x: tensor<4x!tile.ptr<f32>>) {
 // -----
 
 func.func @sort_c3_bitonic(%x: tensor<2x6xf32>) {
-  // expected-error @below {{'tile.sort' op a bitonic axis must have an extent that is a power of two, got 6}}
+  // expected-error @below {{'tile.sort' op a part's axis must have an extent that is a power of two, got 6}}
   %r = tile.sort %x, 1 bitonic : tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @sort_c4_bit(%x: tensor<3x8xf32>) {
+  // expected-error @below {{'tile.sort' op bit to turn by must be in [0, 2) of dimension 0, got 2}}
+  %r = tile.sort %x, 1 turned by 2 : tensor<3x8xf32>
+  return
+}
+
+// -----
+
+func.func @sort_c4_axis(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'tile.sort' op rows along dimension 0 cannot be turned by it}}
+  %r = tile.sort %x, 0 turned by 0 : tensor<4x8xf32>
   return
 }
 

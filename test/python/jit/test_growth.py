@@ -132,3 +132,11 @@ def test_code_grows_with_the_source_in_functions_that_do_not(tmp_path, kind):
     small, large = (sizes(written(tmp_path, kind, count), signature) for count in (few, many))
     assert sum(large) < 1.3 * (many / few) * sum(small) + 200
     assert max(large) < LONGEST
+
+
+@pytest.mark.parametrize("warps", [1, 4, 16])
+def test_a_row_that_warps_share(warps):
+    """On a GPU: each warp sorts a part by loops, and of the merges only the stages between parts are written out."""
+    source = ASTSource(sort_row, {"x": "*fp32", "y": "*fp32"}, {"N": 16384})
+    compiled = tz.compile(source, target="cuda:sm_90", options={"num_warps": warps})
+    assert compiled.asm["ptx"].count("\n") < 8_000

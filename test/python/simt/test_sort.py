@@ -84,6 +84,35 @@ def test_rows_that_are_long_in_registers(shape, axis, turn, monkeypatch):
         assert got.tobytes() == run(x, element, axis, flags, EXPANDED, (4, 1)).tobytes()
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((1, 64), 1), ((2, 100), 1), ((1, 256), 1), ((33, 1), 0)])
+def test_parts_of_rows(block, shape, axis):  # noqa: F811
+    """Rows that warps share, each a part of them: the network is the same, to the bit."""
+    rng = np.random.default_rng(sum(shape))
+    for element, flags in (("f32", ""), ("f16", "descending"), ("i16", "descending unsigned")):
+        x = numbers(rng, shape, element)
+        got = run(x, element, axis, flags, ["--tz-tile-expand-sort=most=0", *PASSES], block)
+        wanted = in_order(x, axis, "descending" in flags, "unsigned" in flags)
+        assert_same(got.view(wanted.dtype), wanted)
+        assert got.tobytes() == run(x, element, axis, flags, EXPANDED, block).tobytes()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_turned_rows(seed):
+    """In any layout whose axis is in one warp, rows with a bit in their index sort the other way."""
+    rng = np.random.default_rng(100 + seed)
+    shape = tuple(int(n) for n in rng.integers(2, 20, int(rng.integers(2, 4))))
+    axis = int(rng.integers(1, len(shape)))
+    shape = shape[:axis] + (int(rng.choice([2, 8, 16])),) + shape[axis + 1 :]
+    bit = int(rng.integers(0, (shape[0] - 1).bit_length()))
+    layout = random_layout(rng, shape, axis_in_warp=axis)
+    x = rng.integers(-99, 99, shape).astype(np.int32)
+    got = run(x, "i32", axis, f"turned by {bit}", [], (programs.WARP_SIZE, programs.NUM_WARPS), layout)
+    wanted = in_order(x, axis, False)
+    turned = (np.arange(shape[0]) >> bit & 1).astype(bool)
+    wanted[turned] = in_order(x, axis, True)[turned]
+    np.testing.assert_array_equal(got, wanted)
+
+
 @pytest.mark.parametrize("descending", [False, True])
 def test_last_merge(block, descending):  # noqa: F811
     """Rows that rise and then fall."""

@@ -499,10 +499,20 @@ LogicalResult SortOp::verify() {
                          << "), got " << axis;
   if (!type.getElementType().isIntOrFloat()) // sort_c2
     return emitOpError() << "elements must be integers or floats, got " << type;
-  if (getBitonic() && !llvm::isPowerOf2_64(type.getDimSize(axis))) // sort_c3
-    return emitOpError() << "a bitonic axis must have an extent that is a "
+  bool isPart = getBitonic() || getTurnedBit();
+  if (isPart && !llvm::isPowerOf2_64(type.getDimSize(axis))) // sort_c3
+    return emitOpError() << "a part's axis must have an extent that is a "
                             "power of two, got "
                          << type.getDimSize(axis);
+  if (std::optional<uint32_t> bit = getTurnedBit()) { // sort_c4
+    if (axis == 0)
+      return emitOpError("rows along dimension 0 cannot be turned by it");
+    unsigned bits = llvm::Log2_64_Ceil(type.getDimSize(0));
+    if (*bit >= bits)
+      return emitOpError() << "bit to turn by must be in [0, " << bits
+                           << ") of dimension 0, got "
+                           << static_cast<int32_t>(*bit);
+  }
   return success();
 }
 

@@ -9,6 +9,10 @@
 //   swap      = low > high, turned around where blocks sort downwards
 //   x         = reshape(transpose(join(swap ? high : low, swap ? low : high)))
 //
+// A long row that several warps share is one of parts: each warp sorts its
+// part, every other one the other way round; of the merges that follow, the
+// stages between parts are exchanges, and what is left is a merge of each part.
+//
 // Contract: Passes.td. Every case: test/Dialect/Tile/expand-sort.mlir.
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +26,9 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <algorithm>
+#include <utility>
+
 using namespace mlir;
 
 namespace terrazzo {
@@ -32,7 +39,9 @@ namespace {
 
 class Expansion {
 public:
-  explicit Expansion(tile::SortOp op) : op(op), b(op.getLoc(), op) {}
+  /// Of rows in `parts` parts, each for a warp; 1 for exchanges alone.
+  Expansion(tile::SortOp op, int64_t parts)
+      : op(op), b(op.getLoc(), op), parts(parts) {}
 
   void run() {
     auto type = cast<RankedTensorType>(op.getType());
@@ -49,8 +58,7 @@ public:
     rows = type.getNumElements() / extent;
     size = int64_t{1} << tile::sortLevels(op);
     Value x = padded(reshape(moved, {rows, extent}), extent);
-    for (tile::SortStage stage : tile::sortStages(op))
-      x = exchange(x, int64_t{1} << stage.distance, int64_t{1} << stage.block);
+    x = parts > 1 ? sortParts(x) : exchangeAll(x);
     if (extent != size)
       x = first(x, extent);
     x = reshape(x, tile::getShape(moved.getType()));
@@ -112,6 +120,47 @@ private:
                                  odd, splat(b.getI32IntegerAttr(0), shape));
   }
 
+  Value exchangeAll(Value x) {
+    for (tile::SortStage stage : tile::sortStages(op))
+      x = exchange(x, int64_t{1} << stage.distance, int64_t{1} << stage.block);
+    return x;
+  }
+
+  /// Each part of the rows by itself: the whole network of its size, or the
+  /// last merge; the end of the merge of blocks of 2^`block` elements.
+  Value sortEachPart(Value x, unsigned block, bool isMerge) {
+    unsigned own = llvm::Log2_64(size / parts);
+    IntegerAttr turned;
+    if ((int64_t{1} << block) < size)
+      turned = b.getI32IntegerAttr(static_cast<int32_t>(block - own));
+    Value rowsOfParts = reshape(x, {rows * parts, size / parts});
+    Value sorted = tile::SortOp::create(
+        b, rowsOfParts.getType(), rowsOfParts, b.getI32IntegerAttr(1),
+        op.getDescendingAttr(), op.getIsUnsignedAttr(),
+        isMerge ? b.getUnitAttr() : UnitAttr(), turned);
+    return reshape(sorted, {rows, size});
+  }
+
+  Value sortParts(Value x) {
+    unsigned own = llvm::Log2_64(size / parts);
+    if (!op.getBitonic())
+      x = sortEachPart(x, own, /*isMerge=*/false);
+    unsigned merged = 0; // whose last stages are left to each part
+    for (tile::SortStage stage : tile::sortStages(op)) {
+      if (stage.block <= own)
+        continue;
+      if (stage.distance >= own) {
+        if (merged)
+          x = sortEachPart(x, std::exchange(merged, 0), /*isMerge=*/true);
+        x = exchange(x, int64_t{1} << stage.distance,
+                     int64_t{1} << stage.block);
+      } else {
+        merged = stage.block;
+      }
+    }
+    return merged ? sortEachPart(x, merged, /*isMerge=*/true) : x;
+  }
+
   Value exchange(Value x, int64_t distance, int64_t block) {
     constexpr int32_t order[] = {0, 1, 3, 2};
     Value downwards = direction(distance, block);
@@ -133,13 +182,12 @@ private:
 
   tile::SortOp op;
   ImplicitLocOpBuilder b;
-  int64_t rows = 1, size = 1;
+  int64_t parts, rows = 1, size = 1;
 };
 
-/// Whether the network would be long, and each warp has a row.
-bool staysWhole(tile::SortOp op, ModuleOp module) {
-  // Exchanges of a thread that are written out.
-  constexpr int64_t kMostExchanges = 1024;
+/// How many parts of a row are sorted by loops, each by a warp: none (0) if the
+/// network is short enough to be written out.
+int64_t partsOf(tile::SortOp op, ModuleOp module, int64_t mostExchanges) {
   auto target = tile::TargetAttr::of(module);
   int64_t warpSize = target && target.getWarpSize() ? target.getWarpSize() : 32;
   auto warps = module->getAttrOfType<IntegerAttr>(tile::kNumWarpsAttr);
@@ -149,19 +197,24 @@ bool staysWhole(tile::SortOp op, ModuleOp module) {
     if (static_cast<int64_t>(dim) != op.getAxis())
       rows *= llvm::PowerOf2Ceil(extent);
   auto stages = static_cast<int64_t>(tile::sortStages(op).size());
-  return rows * size / (warpSize * numWarps) * stages > kMostExchanges &&
-         rows >= numWarps;
+  if (rows * size / (warpSize * numWarps) * stages <= mostExchanges)
+    return 0;
+  return std::clamp<int64_t>(numWarps / rows, 1,
+                             std::max<int64_t>(1, size / 2));
 }
 
 struct TileExpandSort : impl::TileExpandSortBase<TileExpandSort> {
+  using TileExpandSortBase::TileExpandSortBase;
+
   void runOnOperation() override {
-    SmallVector<tile::SortOp> sorts;
+    SmallVector<std::pair<tile::SortOp, int64_t>> sorts;
     getOperation().walk([&](tile::SortOp op) {
-      if (!staysWhole(op, getOperation()))
-        sorts.push_back(op);
+      int64_t parts = partsOf(op, getOperation(), most);
+      if (parts != 1)
+        sorts.emplace_back(op, parts);
     });
-    for (tile::SortOp op : sorts)
-      Expansion(op).run();
+    for (auto [op, parts] : sorts)
+      Expansion(op, parts).run();
   }
 };
 

@@ -598,15 +598,21 @@ def Tile_SortOp : Tile_Op<"sort", [Pure, SameOperandsAndResultType]> {
 
     With `bitonic`, only the network's last merge: the elements along the axis first rise, then fall, or the reverse.
 
+    With `turned by` a bit, the last merge goes the other way round in rows whose index along dimension 0 has that bit: so
+    do parts of a longer network. tz-tile-expand-sort makes them, for GPUs.
+
     Constraints:
     * (C1) `axis` is in `[0, rank)`;
     * (C2) the elements are integers or floats;
-    * (C3) with `bitonic`, the extent along the axis is a power of two.
+    * (C3) with `bitonic` or `turned by`, the extent along the axis is a power of two;
+    * (C4) `turnedBit` is a bit of an index along dimension 0, which is not `axis`.
   }];
-  let arguments = (ins Tile_Tile:$source, I32Attr:$axis, UnitAttr:$descending, UnitAttr:$isUnsigned, UnitAttr:$bitonic);
+  let arguments = (ins Tile_Tile:$source, I32Attr:$axis, UnitAttr:$descending, UnitAttr:$isUnsigned, UnitAttr:$bitonic,
+                       OptionalAttr<I32Attr>:$turnedBit);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $source `,` $axis (`descending` $descending^)? (`unsigned` $isUnsigned^)? (`bitonic` $bitonic^)? attr-dict
+    $source `,` $axis (`descending` $descending^)? (`unsigned` $isUnsigned^)? (`bitonic` $bitonic^)?
+    (`turned` `by` $turnedBit^)? attr-dict
     `:` type($source)
   }];
   let hasVerifier = 1;

@@ -33,10 +33,11 @@ def TileExpandSort : Pass<"tz-tile-expand-sort", "::mlir::ModuleOp"> {
   let summary = "Turns sorts into exchanges of halves (GPU)";
   let description = [{
     Expects: any tile module; `tile.num_warps` (default 4) and the `warp_size` of `tile.target` (default 32) are read.
-    Ensures: no `tile.sort` is left but those with more than 1024 exchanges in each thread and a row for each warp. Each
-    stage of the network is a reshape that makes partners the two halves of a dimension, a comparison and two selections, so
+    Ensures: no `tile.sort` is left but those with more than `most` exchanges in each thread, and these have a row for each
+    warp: a longer row is made of parts, every other one turned, and merged. Each other stage of the network is a reshape that makes partners the two halves of a dimension, a comparison and two selections, so
     that layouts and exchanges between threads follow as for everything else.
   }];
+  let options = [Option<"most", "most", "int64_t", /*default=*/"1024", "exchanges of a thread that are written out">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::terrazzo::tile::TileDialect"];
 }
 
