@@ -47,6 +47,15 @@ TypedAttr carried(TypedAttr value) {
                           cast<FloatAttr>(value).getValue().bitcastToAPInt());
 }
 
+/// Whether an op is of a tile, which should have been taken apart.
+bool hasTile(Operation *op) {
+  auto isTile = [](Type type) {
+    return isa<TensorType>(type) && isBrain(type);
+  };
+  return llvm::any_of(op->getOperandTypes(), isTile) ||
+         llvm::any_of(op->getResultTypes(), isTile);
+}
+
 /// Whether an op computes with brain floats, which should have been expanded.
 bool computes(Operation *op) {
   if (isa<arith::ConstantOp, arith::BitcastOp, arith::SelectOp>(op) ||
@@ -62,6 +71,11 @@ struct CarryBrainFloats : impl::CarryBrainFloatsBase<CarryBrainFloats> {
     if (chip && chip.has(tile::Units::VectorBf16))
       return;
     WalkResult checked = getOperation()->walk([](Operation *op) {
+      if (hasTile(op)) {
+        op->emitOpError("of a tile of bf16 expected to have been taken apart "
+                        "by tz-tile-to-vector");
+        return WalkResult::interrupt();
+      }
       if (!computes(op))
         return WalkResult::advance();
       op->emitOpError("on bf16 expected to have been expanded by "

@@ -348,13 +348,29 @@ void Placement::run() {
 
 namespace {
 
+/// Whether all warps that each instruction needs are there.
+LogicalResult checkInstructions(func::FuncOp kernel, simt::BlockShape block) {
+  auto walk = kernel.walk([&](simt::MmaOp op) {
+    if (!simt::accumulatorLayouts(op.getInstruction(),
+                                  tile::getShape(op.getType()), block)
+             .empty())
+      return WalkResult::advance();
+    op.emitOpError() << "needs a group of warps for its instruction, more than "
+                        "the "
+                     << block.numWarps << " of the block";
+    return WalkResult::interrupt();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 class TileToSimtPass : public impl::TileToSimtBase<TileToSimtPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     simt::BlockShape block = simt::blockShape(module);
     for (auto kernel : module.getOps<func::FuncOp>())
       if (kernel->hasAttr(tile::kKernelAttr)) {
-        if (failed(tile::checkTiles(kernel)))
+        if (failed(tile::checkTiles(kernel)) ||
+            failed(checkInstructions(kernel, block)))
           return signalPassFailure();
         simt::Placement(kernel, block).run();
       }

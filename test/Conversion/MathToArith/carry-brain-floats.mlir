@@ -69,3 +69,12 @@ func.func @computes(%p: !llvm.ptr) {
   llvm.store %y, %p : bf16, !llvm.ptr
   return
 }
+
+// -----
+
+// A function that is no kernel keeps its tiles.
+func.func @tiles(%x: tensor<4xbf16>) {
+  // expected-error @below {{'tile.flip' op of a tile of bf16 expected to have been taken apart by tz-tile-to-vector}}
+  %y = tile.flip %x, 0 : tensor<4xbf16>
+  return
+}

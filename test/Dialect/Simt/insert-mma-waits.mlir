@@ -126,3 +126,23 @@ func.func @release(%c: !acc, %n: i32, %go: i1) -> !acc {
   }
   return %s : !acc
 }
+
+// A barrier that is allocated behind the wait holds its arrival back.
+// CHECK-LABEL: func.func @late_barrier
+// CHECK: %[[RING:.*]] = simt.alloc 4096
+// CHECK: simt.mma_wait 0 of{{.*}} reading %[[RING]]
+// CHECK: %[[FREE:.*]] = simt.alloc 16
+// CHECK-NEXT: simt.mbarrier_arrive %[[FREE]]
+func.func @late_barrier(%c: !acc, %n: i32, %go: i1) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %m = simt.alloc 4096 {ring = 0 : i64}
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %x = simt.local_mma %m[] swizzle #a, %m[] swizzle #b, %c by <family = wgmma, m = 64, n = 8, k = 16, lhs = f16, rhs = f16, acc = f32> depth 16 : !simt.buffer, !acc
+    %b = simt.alloc 2048
+    simt.local_store %x, %b[] base 0 strides [8, 1] : !acc
+    %free = simt.alloc 16
+    simt.mbarrier_arrive %free[%c0] if %go releases %m
+  }
+  return
+}

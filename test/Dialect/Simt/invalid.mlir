@@ -26,15 +26,23 @@ func.func @convert_layout_c1_element(%x: tensor<4xf32, #a>) {
 // -----
 
 func.func @alloc_c1() {
-  // expected-error @below {{'simt.alloc' op bytes must be positive, got 0}}
+  // expected-error @below {{'simt.alloc' op bytes must be in [1, 2^40], got 0}}
   %b = simt.alloc 0
   return
 }
 
 // -----
 
+func.func @alloc_c2() {
+  // expected-error @below {{'simt.alloc' op must end at 268435456 bytes or before, got an offset of 268435440 and 32 bytes}}
+  %b = simt.alloc 32 at 268435440
+  return
+}
+
+// -----
+
 func.func @alloc_c1_negative() {
-  // expected-error @below {{'simt.alloc' op bytes must be positive, got -16}}
+  // expected-error @below {{'simt.alloc' op bytes must be in [1, 2^40], got -16}}
   %b = simt.alloc -16
   return
 }
@@ -271,7 +279,7 @@ func.func @local_gather_c4(%i: tensor<2x2xi32, #l>) {
 
 func.func @local_dot_c4(%x: tensor<2x2xf32, #l>) {
   %b = simt.alloc 16
-  // expected-error @below {{'simt.local_dot' op needs factors of floats and an accumulator of floats of rank 2 or 3, or integers of one type and i32, got 'f16', 'i8'}}
+  // expected-error @below {{'simt.local_dot' op needs factors of floats and an accumulator of floats of rank 2 or 3, or integers of one type and i32, all of at most 64 bits, got 'f16', 'i8'}}
   %d = simt.local_dot %b : f16 [1, 2], %b : i8 [2, 1], %x depth 2 : tensor<2x2xf32, #l> -> tensor<2x2xf32, #l>
   return
 }

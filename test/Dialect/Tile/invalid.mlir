@@ -355,6 +355,14 @@ func.func @atomic_rmw_c3_integer(%p: !tile.ptr<i32>, %x: i32) {
 
 // -----
 
+func.func @atomic_rmw_c3_small(%p: !tile.ptr<f8E5M2>, %x: f8E5M2) {
+  // expected-error @below {{'tile.atomic_rmw' op 'fadd' takes floats of 16 bits or more, got 'f8E5M2'}}
+  %a = tile.atomic_rmw fadd, %p, %x : !tile.ptr<f8E5M2>, f8E5M2 -> f8E5M2
+  return
+}
+
+// -----
+
 func.func @atomic_rmw_c3_float(%p: !tile.ptr<f32>, %x: f32) {
   // expected-error @below {{'tile.atomic_rmw' op 'max' takes integers, got 'f32'}}
   %a = tile.atomic_rmw max, %p, %x : !tile.ptr<f32>, f32 -> f32

@@ -267,6 +267,29 @@ void Mutator::changeAttribute() {
     op->setAttr(attribute.getName(), changed(attribute.getValue()));
 }
 
+/// Keeps what is not made of any types and attributes: arrays of numbers, and
+/// what checks its parts itself. These change as operands of ops.
+static void keepWholes(AttrTypeReplacer &replacer) {
+  using Kept = std::optional<std::pair<Attribute, WalkResult>>;
+  replacer.addReplacement([](Attribute attribute) -> Kept {
+    if (isa<DenseArrayAttr, simt::InstructionAttr, tile::TensorMapAttr>(
+            attribute))
+      return std::make_pair(attribute, WalkResult::skip());
+    return std::nullopt;
+  });
+}
+
+/// A descriptor of other elements, if it may have such.
+static Type withElement(tile::DescriptorType descriptor, Type element) {
+  MLIRContext *context = descriptor.getContext();
+  ScopedDiagnosticHandler swallow(context, [](Diagnostic &) {});
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(context)); };
+  auto changed = tile::DescriptorType::getChecked(
+      emitError, context, descriptor.getShape(), element,
+      descriptor.getPadding());
+  return changed ? changed : descriptor;
+}
+
 void Mutator::changeType() {
   SmallVector<Value> values;
   for (Operation *op : ops()) {
@@ -288,6 +311,11 @@ void Mutator::changeType() {
   replacer.addReplacement([&](Type type) -> Replaced {
     if (type == old)
       return std::make_pair(now, WalkResult::skip());
+    if (auto descriptor = dyn_cast<tile::DescriptorType>(type))
+      return std::make_pair(descriptor.getElementType() == old
+                                ? withElement(descriptor, now)
+                                : type,
+                            WalkResult::skip());
     Type pointee = type;
     while (auto pointer = dyn_cast<tile::PtrType>(pointee))
       pointee = pointer.getPointeeType();
@@ -295,6 +323,7 @@ void Mutator::changeType() {
       return std::make_pair(type, WalkResult::skip());
     return std::nullopt;
   });
+  keepWholes(replacer);
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);

@@ -22,9 +22,10 @@ LogicalResult ConvertLayoutOp::verify() {
 }
 
 LogicalResult AllocOp::verify() {
-  if (static_cast<int64_t>(getBytes()) <= 0) // alloc_c1
-    return emitOpError("bytes must be positive, got ")
-           << static_cast<int64_t>(getBytes());
+  constexpr int64_t kMostBytes = int64_t{1} << 40;
+  auto bytes = static_cast<int64_t>(getBytes());
+  if (bytes <= 0 || bytes > kMostBytes) // alloc_c1
+    return emitOpError("bytes must be in [1, 2^40], got ") << bytes;
   auto alignment = static_cast<int64_t>(getAlignment());
   if (alignment < 16 || alignment > 1024 ||
       !llvm::isPowerOf2_64(alignment)) // alloc_c1
@@ -33,6 +34,13 @@ LogicalResult AllocOp::verify() {
   if (getRing() && static_cast<int64_t>(*getRing()) < 0) // alloc_c1
     return emitOpError("ring must not be negative, got ")
            << static_cast<int64_t>(*getRing());
+  if (std::optional<uint64_t> offset = getOffset();
+      offset && (*offset >= uint64_t{kSharedEnd} ||
+                 getBytes() > uint64_t{kSharedEnd} - *offset)) // alloc_c2
+    return emitOpError() << "must end at " << kSharedEnd
+                         << " bytes or before, got an offset of "
+                         << static_cast<int64_t>(*offset) << " and "
+                         << static_cast<int64_t>(getBytes()) << " bytes";
   return success();
 }
 
@@ -119,11 +127,15 @@ LogicalResult LocalDotOp::verify() {
            << getAcc().getType() << ", got " << getType();
   Type a = getLhsType(), b = getRhsType(), c = tile::getElementType(getType());
   bool isFloat = isa<FloatType>(a) && isa<FloatType>(b) && isa<FloatType>(c);
-  if (rank < 2 || rank > 3 ||
+  auto isNarrow = [](Type type) {
+    return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64;
+  };
+  if (rank < 2 || rank > 3 || !isNarrow(a) || !isNarrow(b) ||
       !(isFloat || (isa<IntegerType>(a) && a == b && c.isInteger(32))))
     // local_dot_c4
     return emitOpError("needs factors of floats and an accumulator of floats "
-                       "of rank 2 or 3, or integers of one type and i32, got ")
+                       "of rank 2 or 3, or integers of one type and i32, all "
+                       "of at most 64 bits, got ")
            << a << ", " << b << " and " << getType();
   if (static_cast<int32_t>(getDepth()) < 1) // local_dot_c5
     return emitOpError("depth must be positive, got ")

@@ -27,13 +27,14 @@ class AllocateSharedPass : public impl::AllocateSharedBase<AllocateSharedPass> {
         continue;
       SmallVector<simt::Lifetime> buffers = simt::TextOrder(kernel).lifetimes();
       int64_t total = simt::placeAll(buffers, limit);
+      int64_t end = limit.value_or(simt::kSharedEnd);
+      if (total > end) {
+        refuse(buffers, total, end);
+        return signalPassFailure();
+      }
       for (simt::Lifetime &buffer : buffers)
         buffer.alloc.setOffset(buffer.offset);
       most = std::max(most, total);
-      if (!limit || total <= *limit)
-        continue;
-      refuse(buffers, total, *limit);
-      return signalPassFailure();
     }
     Builder b(module.getContext());
     module->setAttr(simt::kSharedBytesAttr, b.getI64IntegerAttr(most));

@@ -55,6 +55,8 @@ namespace {
 
 /// What is used where `tile.num_stages` does not say.
 constexpr int64_t kDefaultSlots = 3;
+/// More than the memory of any chip holds; each is filled by code of its own.
+constexpr int64_t kMostSlots = 64;
 /// Of a barrier for copies.
 constexpr int64_t kBarrierBytes = 8;
 
@@ -726,7 +728,8 @@ class SimtChannelsPass : public impl::SimtChannelsBase<SimtChannelsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto stages = module->getAttrOfType<IntegerAttr>("tile.num_stages");
-    int64_t wanted = stages ? stages.getInt() : simt::kDefaultSlots;
+    int64_t wanted = std::min(stages ? stages.getInt() : simt::kDefaultSlots,
+                              simt::kMostSlots);
     std::optional<int64_t> limit = simt::sharedLimit(module);
     simt::BlockShape block = simt::blockShape(module);
     for (auto kernel : module.getOps<func::FuncOp>()) {

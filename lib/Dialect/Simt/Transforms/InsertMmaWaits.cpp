@@ -230,7 +230,7 @@ void releaseBehindWait(MbarrierArriveOp arrive) {
     behind = unnamed;
   if (!behind)
     return;
-  for (Value operand : {arrive.getSlot(), arrive.getActive()})
+  for (Value operand : arrive->getOperands())
     if (Operation *def = operand.getDefiningOp();
         def && def->getBlock() == arrive->getBlock() &&
         behind->isBeforeInBlock(def))

@@ -124,7 +124,9 @@ private:
         b.clone(*op, mapping);
     Location loc = load.getLoc();
     Value mask = condition;
-    if (auto type = dyn_cast<RankedTensorType>(load.getPtr().getType())) {
+    // The load's own mask may still have a layout of its own.
+    Value shaped = load.getMask() ? load.getMask() : load.getPtr();
+    if (auto type = dyn_cast<RankedTensorType>(shaped.getType())) {
       auto maskType = RankedTensorType::get(type.getShape(), b.getI1Type(),
                                             type.getEncoding());
       mask = tile::SplatOp::create(b, loc, maskType, condition);

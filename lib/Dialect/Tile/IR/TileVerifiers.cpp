@@ -284,6 +284,10 @@ LogicalResult AtomicRMWOp::verify() {
     return emitOpError() << "'" << stringifyRMWKind(getKind()) << "' takes "
                          << (wantsFloat ? "floats" : "integers") << ", got "
                          << value;
+  if (wantsFloat &&
+      getElementType(value).getIntOrFloatBitWidth() < 16) // atomic_rmw_c3
+    return emitOpError() << "'" << stringifyRMWKind(getKind())
+                         << "' takes floats of 16 bits or more, got " << value;
   if (!isSame(getType(), value)) // atomic_rmw_c4
     return emitOpError() << "result must have the type of the value, " << value
                          << ", got " << getType();

@@ -36,6 +36,9 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "simt.shared_bytes";
 /// may cover, as far as alignment and mask go (i32).
 inline constexpr llvm::StringLiteral kVectorAttr = "simt.vector";
 
+/// Bytes of shared memory that offsets of instructions reach; chips have less.
+inline constexpr int64_t kSharedEnd = int64_t{1} << 28;
+
 /// Names of the input dimensions of a tile's layout, and of a buffer's swizzle.
 inline constexpr llvm::StringLiteral kRegister = "register";
 inline constexpr llvm::StringLiteral kLane = "lane";

@@ -113,7 +113,8 @@ def Simt_AllocOp : Simt_Op<"alloc", [MemoryEffects<[MemAlloc<Simt_SharedMemory>]
     in `[0, within)`, and no others. So a tile goes through in rounds, each with a `base` of its own.
 
     Constraints:
-    * (C1) `bytes` is positive, `alignment` a power of two from 16 to 1024, `ring` not negative.
+    * (C1) `bytes` is in [1, 2^40], `alignment` a power of two from 16 to 1024, `ring` not negative;
+    * (C2) with an `offset`, it ends at 2^28 bytes or before: instructions hold offsets.
   }];
   let arguments = (ins I64Attr:$bytes, OptionalAttr<I64Attr>:$offset, DefaultValuedAttr<I64Attr, "16">:$alignment,
                        OptionalAttr<I64Attr>:$ring);
@@ -222,7 +223,7 @@ def Simt_LocalDotOp : Simt_Op<"local_dot", [MemoryEffects<[MemRead<Simt_SharedMe
     * (C1) there is one stride a dimension of the factors;
     * (C2) both buffers are results of a `simt.alloc`;
     * (C3) acc and result have one type;
-    * (C4) its rank is 2 or 3, and factors and accumulator are floats, or the factors integers of one type and acc i32;
+    * (C4) its rank is 2 or 3, and factors and accumulator are floats, or the factors integers of one type and acc i32, of at most 64 bits;
     * (C5) `depth` is positive.
   }];
   let arguments = (ins Simt_BufferType:$lhs, Simt_BufferType:$rhs, Tile_Tile:$acc, TypeAttr:$lhsType, TypeAttr:$rhsType,

@@ -427,7 +427,7 @@ def Tile_AtomicRMWOp : Tile_Op<"atomic_rmw", [DeclareOpInterfaceMethods<MemoryEf
     Constraints:
     * (C1) value and mask are scalars with a scalar pointer, or tiles of the pointer's shape;
     * (C2) value has the pointee type;
-    * (C3) `fadd`, `fmax` and `fmin` take floats, `exch` takes either, all others take integers;
+    * (C3) `fadd`, `fmax` and `fmin` take floats of 16 bits or more, `exch` takes either, all others take integers;
     * (C4) the result has the type of value.
   }];
   let arguments = (ins Tile_RMWKind:$kind, Tile_PtrLike:$ptr, Tile_Value:$value, Optional<Tile_BoolLike>:$mask,
