@@ -15,8 +15,8 @@
  *
  * stop, fail leave entry by longjmp: nothing in generated code may need
  * clean-up. Generated code calls these three functions and no others. A kernel
- * of a chip with amx-tile may configure the tile registers for the time of a call of entry:
- * none of these functions may use them.
+ * of a chip with amx-tile may configure the tile registers for the time of a
+ * call of entry: none of these functions may use them.
  *===------------------------------------------------------------------------===*/
 #ifndef TERRAZZO_RUNTIME_CPUABI_H
 #define TERRAZZO_RUNTIME_CPUABI_H

@@ -80,8 +80,8 @@ Expr roundToDouble(Wide magnitude, Expr exponent) {
   Expr next = select(isLong, magnitude.low, zero);
   Expr shift = countLeadingZeros(top) & 63;
   Expr isInexact = (next << shift) != zero;
-  top = (top << shift) | shiftRightUnsigned(shiftRightUnsigned(next, 1),
-                                            shift ^ 63);
+  top = (top << shift) |
+        shiftRightUnsigned(shiftRightUnsigned(next, 1), shift ^ 63);
   // The exponent field that the leading bit asks for.
   Expr field = exponent + select(isLong, zero + 127, zero + 63) - shift + 1023;
   // The leading bit at 62, so that a carry has room.
@@ -130,7 +130,8 @@ Expr expandFmaOfDoubles(Expr a, Expr b, Expr c) {
   Expr addendExponent = z.exponent - 72;
   Expr distance = addendExponent - productExponent;
   Expr isAddendLarger = distance > 0;
-  product = select(isAddendLarger, shiftRightSticky(product, distance), product);
+  product =
+      select(isAddendLarger, shiftRightSticky(product, distance), product);
   addend = select(isAddendLarger, addend, shiftRightSticky(addend, -distance));
   Expr exponent = select(isAddendLarger, addendExponent, productExponent);
 
@@ -141,8 +142,8 @@ Expr expandFmaOfDoubles(Expr a, Expr b, Expr c) {
   Wide sum = select(isDifference, difference, add(product, addend));
   Expr isAddendsSign = sum.high < 0;
   sum = select(isAddendsSign, add(~sum, one), sum);
-  Expr sign = select(isAddendsSign, addendSign, productSign) &
-              (uint64_t(1) << 63);
+  Expr sign =
+      select(isAddendsSign, addendSign, productSign) & (uint64_t(1) << 63);
   Expr isZero = (sum.high | sum.low) == exponent.like(0);
   Expr bits = roundToDouble(sum, exponent) | sign;
   Expr value = select(isZero, 0, bits).asFloat(a.element());
@@ -151,8 +152,8 @@ Expr expandFmaOfDoubles(Expr a, Expr b, Expr c) {
   // but the product of finite factors must not overflow.
   auto isFinite = [](Expr v) { return absolute(v) < v.like(HUGE_VAL); };
   Expr factorsFinite = isFinite(a) & isFinite(b), addendFinite = isFinite(c);
-  Expr isPlain = factorsFinite & addendFinite & (a != a.like(0)) &
-                 (b != b.like(0));
+  Expr isPlain =
+      factorsFinite & addendFinite & (a != a.like(0)) & (b != b.like(0));
   Expr special = select(factorsFinite & !addendFinite, 0.0, a * b) + c;
   return select(isPlain, value, special);
 }

@@ -4,8 +4,8 @@
 //
 // ORC with nothing around it: an execution session, JITLink, one JITDylib a
 // kernel. LLJIT would add an IR compiler that is never used. Everything runs on
-// the calling thread, so a load needs no thread pool of LLVM's. There is nothing
-// to link with: a kernel reaches the runtime by its context (CpuAbi.h).
+// the calling thread, so a load needs no thread pool of LLVM's. There is
+// nothing to link with: a kernel reaches the runtime by its context (CpuAbi.h).
 //===----------------------------------------------------------------------===//
 
 #include "Loader.h"
