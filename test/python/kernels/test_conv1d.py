@@ -94,9 +94,10 @@ def test_wrong_arguments_are_named(normal):
 @pytest.mark.parametrize("target", ["cpu", "cpu:x86-64-v3", "cpu:x86-64"])
 def test_bits_do_not_depend_on_where_arrays_lie(target):
     """Masked steps before x reach into y where that lies next to it: code for arrays that may overlap takes over."""
-    random = torch.Generator().manual_seed(0)
-    x, w, bias = (torch.randn(shape, generator=random) for shape in ((2, 32, 64), (64, 4), (64,)))
-    memory = torch.zeros(2 * x.numel() + 64)
+    random = torch.Generator("cpu").manual_seed(0)
+    shapes = (2, 32, 64), (64, 4), (64,)
+    x, w, bias = (torch.randn(shape, generator=random, device="cpu") for shape in shapes)
+    memory = torch.zeros(2 * x.numel() + 64, device="cpu")
     beside = memory[: x.numel()].view(x.shape)
     moved = memory[x.numel() + 64 :].view(x.shape)
     moved.copy_(x)

@@ -93,28 +93,6 @@ TEST(Cpu, launchesFromManyThreadsShareThePool) {
     thread.join();
 }
 
-TEST(Cpu, callsTheLibrary) {
-  auto kernel = loadKernel("library", "pppl");
-  std::vector<float> x{5.75f, -7.5f, 9.25f}, y{2, 2, 4}, out(3);
-  float *px = x.data(), *py = y.data(), *pout = out.data();
-  int64_t n = 3;
-  launch(*kernel, {1, 1, 1}, px, py, pout, n);
-  for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(out[i],
-              std::floor(x[i]) * y[i] + (x[i] * y[i] + 1)); // all exact
-}
-
-TEST(Cpu, convertsHalvesInSoftware) {
-  auto kernel = loadKernel("convert", "ppp");
-  float x = 3.14159f, back = 0;
-  uint16_t half = 0;
-  float *px = &x, *pback = &back;
-  uint16_t *phalf = &half;
-  launch(*kernel, {1, 1, 1}, px, phalf, pback);
-  EXPECT_EQ(half, 0x4248);
-  EXPECT_EQ(back, 3.140625f);
-}
-
 //===----------------------------------------------------------------------===//
 // Stack
 //===----------------------------------------------------------------------===//

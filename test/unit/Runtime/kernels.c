@@ -6,7 +6,6 @@
  *===----------------------------------------------------------------------===*/
 #include "terrazzo/Runtime/CpuAbi.h"
 
-#include <math.h>
 #include <string.h>
 
 #define KERNEL(name)                                                           \
@@ -117,21 +116,5 @@ KERNEL(scalars) {
   memcpy(out + 17, args[5], 1);
 }
 
-/* (x, y, out, n): calls that stay calls. */
-KERNEL(library) {
-  const float *x = ARG(float *, 0), *y = ARG(float *, 1);
-  float *out = ARG(float *, 2);
-  int64_t n = ARG(int64_t, 3);
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = fmaf(floorf(x[i]), y[i], (float)fma(x[i], y[i], 1));
-}
-
 /* (x, out): one denormal product. */
 KERNEL(denormal) { *ARG(float *, 1) = *ARG(float *, 0) * 0.5f; }
-
-/* (x, out f16, back) where the processor has no such conversions. */
-KERNEL(convert) {
-  float x = *ARG(float *, 0);
-  *ARG(_Float16 *, 1) = (_Float16)x;
-  *ARG(float *, 2) = (float)*ARG(_Float16 *, 1);
-}
