@@ -46,7 +46,10 @@ _EXTRA = {"lib/Runtime/Sim.cpp": ["Simulator"]}
 _FOREIGN: dict[str, list[str]] = {
     "Support": [],
     "Layout": ["llvm/ADT", "llvm/Support"],
-    "Simulator": ["llvm/MC", "llvm/Object", "llvm/Support", "llvm/ADT", "llvm/TargetParser", "llvm/BinaryFormat"],
+    "Simulator": [
+        *("llvm/ADT", "llvm/BinaryFormat", "llvm/DebugInfo", "llvm/MC", "llvm/Object", "llvm/Support"),
+        "llvm/TargetParser",
+    ],
     "Runtime": [],
     "Bindings": ["mlir-c"],
     "terrazzo-c": ["mlir-c"],

@@ -1,0 +1,45 @@
+//===- Chips.cpp - What differs between chips -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "terrazzo/Simulator/AMDGPU/CodeObject.h"
+
+using namespace terrazzo::amdsim;
+
+namespace {
+struct Chip {
+  std::string_view name;
+  ChipFeatures features;
+};
+} // namespace
+
+// Generation, unified registers, architected scratch, architected ids, packed
+// ids, FNUZ, bytes of LDS.
+static const Chip kChips[] = {
+    {"gfx90a", {9, true, false, false, true, false, 65536}},
+    {"gfx942", {9, true, true, false, true, true, 65536}},
+    {"gfx950", {9, true, true, false, true, false, 163840}},
+    {"gfx1100", {11, false, true, false, true, false, 65536}},
+    {"gfx1101", {11, false, true, false, true, false, 65536}},
+    {"gfx1102", {11, false, true, false, true, false, 65536}},
+    {"gfx1150", {11, false, true, false, true, false, 65536}},
+    {"gfx1151", {11, false, true, false, true, false, 65536}},
+    {"gfx1200", {12, false, true, true, true, false, 65536}},
+    {"gfx1201", {12, false, true, true, true, false, 65536}},
+};
+
+const ChipFeatures *terrazzo::amdsim::findChip(std::string_view chip) {
+  for (const Chip &known : kChips)
+    if (known.name == chip)
+      return &known.features;
+  return nullptr;
+}
+
+std::string terrazzo::amdsim::listChips() {
+  std::string result;
+  for (const Chip &known : kChips)
+    result += (result.empty() ? "" : ", ") + std::string(known.name);
+  return result;
+}

@@ -1,0 +1,160 @@
+//===- Metadata.cpp - Kernel descriptors and metadata ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Formats: "Code Object V5 Metadata" and "Kernel Descriptor" in LLVM's "User
+// Guide for AMDGPU Backend".
+//===----------------------------------------------------------------------===//
+
+#include "CodeObjectReader.h"
+
+#include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/Support/AMDHSAKernelDescriptor.h"
+
+#include <cstring>
+
+using namespace terrazzo::amdsim;
+using namespace llvm::amdhsa;
+using llvm::StringRef;
+using llvm::msgpack::DocNode;
+
+/// More than the metadata of any object needs; reading it is recursive.
+static constexpr size_t kLongestMetadata = size_t(1) << 24;
+static constexpr uint32_t kMostScratch = 1u << 20;
+
+StringRef CodeObjectReader::findMetadata() {
+  for (const auto &header : take(file->program_headers())) {
+    if (header.p_type != llvm::ELF::PT_NOTE)
+      continue;
+    llvm::Error error = llvm::Error::success();
+    for (const auto note : file->notes(header, error)) {
+      if (note.getName() != "AMDGPU" ||
+          note.getType() != llvm::ELF::NT_AMDGPU_METADATA)
+        continue;
+      llvm::consumeError(std::move(error));
+      return note.getDescAsStringRef(header.p_align);
+    }
+    if (error)
+      fail("cannot read the ELF file's notes: " +
+           llvm::toString(std::move(error)));
+  }
+  fail("expected a note with the metadata of kernels, found none");
+}
+
+static const DocNode *find(DocNode &map, StringRef key) {
+  auto it = map.getMap().find(key);
+  return it == map.getMap().end() ? nullptr : &it->second;
+}
+
+static uint64_t number(DocNode &map, StringRef key) {
+  const DocNode *node = find(map, key);
+  return node && node->getKind() == llvm::msgpack::Type::UInt ? node->getUInt()
+                                                              : 0;
+}
+
+static std::string text(DocNode &map, StringRef key) {
+  const DocNode *node = find(map, key);
+  return node && node->isString() ? node->getString().str() : std::string();
+}
+
+static void readArguments(DocNode &kernel, KernelInfo &info) {
+  DocNode arguments = kernel.getMap()[".args"];
+  if (!arguments.isArray())
+    return;
+  for (DocNode argument : arguments.getArray()) {
+    if (!argument.isMap())
+      continue;
+    KernelArgument read;
+    read.name = text(argument, ".name");
+    read.valueKind = text(argument, ".value_kind");
+    read.offset = static_cast<uint32_t>(number(argument, ".offset"));
+    read.bytes = static_cast<uint32_t>(number(argument, ".size"));
+    // (Sizes and offsets that do not fit are found by comparison with
+    // kernargBytes when arguments are laid out.)
+    info.arguments.push_back(std::move(read));
+  }
+}
+
+void CodeObjectReader::readKernels() {
+  StringRef blob = findMetadata();
+  llvm::msgpack::Document document;
+  if (blob.size() > kLongestMetadata ||
+      !document.readFromBlob(blob, /*Multi=*/false) ||
+      !document.getRoot().isMap())
+    fail("expected metadata in MessagePack with a map, found " +
+         llvm::Twine(blob.size()) + " bytes of another form");
+  DocNode kernels = document.getRoot().getMap()["amdhsa.kernels"];
+  if (!kernels.isArray())
+    fail("expected a list of kernels in the metadata, found none");
+  for (DocNode kernel : kernels.getArray()) {
+    if (!kernel.isMap())
+      fail("expected each kernel of the metadata to be a map, found another "
+           "form");
+    KernelInfo info;
+    info.name = text(kernel, ".name");
+    readArguments(kernel, info);
+    readDescriptor(info, text(kernel, ".symbol"));
+    object->allKernels.push_back(std::move(info));
+  }
+}
+
+/// The VGPRs that a wave has: the descriptor counts in granules.
+static uint32_t countVgprs(const KernelInfo &info, const ChipFeatures &chip,
+                           uint32_t granules) {
+  uint32_t granule = info.waveSize == 32 ? 8 : (chip.generation >= 11 ? 4 : 8);
+  return (granules + 1) * granule;
+}
+
+void CodeObjectReader::readDescriptor(KernelInfo &info, StringRef symbol) {
+  auto at = symbols.find(symbol.str());
+  if (at == symbols.end())
+    fail("expected a descriptor '" + symbol + "' of the kernel '" + info.name +
+         "', found no such symbol");
+  const uint8_t *place = object->at(at->second, sizeof(kernel_descriptor_t));
+  if (!place)
+    fail("expected the descriptor '" + symbol +
+         "' in a segment, found it at address " + llvm::Twine(at->second));
+  kernel_descriptor_t descriptor;
+  std::memcpy(&descriptor, place, sizeof(descriptor));
+  const ChipFeatures &chip = object->features();
+  info.entry = at->second +
+               static_cast<uint64_t>(descriptor.kernel_code_entry_byte_offset);
+  if (!object->at(info.entry, 4))
+    fail("expected the first instruction of '" + info.name +
+         "' in a segment, found it at address " + llvm::Twine(info.entry));
+  info.kernargBytes = descriptor.kernarg_size;
+  info.ldsBytes = descriptor.group_segment_fixed_size;
+  info.scratchBytes = descriptor.private_segment_fixed_size;
+  if (info.ldsBytes > chip.ldsBytes || info.scratchBytes > kMostScratch)
+    fail("expected at most " + llvm::Twine(chip.ldsBytes) +
+         " bytes of LDS and " + llvm::Twine(kMostScratch) +
+         " of scratch for '" + info.name + "', found " +
+         llvm::Twine(info.ldsBytes) + " and " + llvm::Twine(info.scratchBytes));
+  info.properties = descriptor.kernel_code_properties;
+  info.waveSize = 64;
+  if (chip.generation >= 10 &&
+      (info.properties & KERNEL_CODE_PROPERTY_ENABLE_WAVEFRONT_SIZE32))
+    info.waveSize = 32;
+  uint32_t resource1 = descriptor.compute_pgm_rsrc1;
+  info.vgprs = countVgprs(
+      info, chip,
+      AMDHSA_BITS_GET(resource1,
+                      COMPUTE_PGM_RSRC1_GRANULATED_WORKITEM_VGPR_COUNT));
+  if (chip.hasUnifiedRegisters)
+    info.accumOffset =
+        4 * (AMDHSA_BITS_GET(descriptor.compute_pgm_rsrc3,
+                             COMPUTE_PGM_RSRC3_GFX90A_ACCUM_OFFSET) +
+             1);
+  info.resource2 = descriptor.compute_pgm_rsrc2;
+  info.userSgprs = AMDHSA_BITS_GET(
+      info.resource2, COMPUTE_PGM_RSRC2_GFX6_GFX120_USER_SGPR_COUNT);
+  info.floatMode = (resource1 >> 12) & 0xff;
+  if (chip.generation < 12) {
+    info.dx10Clamp = (resource1 >> 21) & 1;
+    info.ieee = (resource1 >> 23) & 1;
+  }
+  info.preloadLength =
+      AMDHSA_BITS_GET(descriptor.kernarg_preload, KERNARG_PRELOAD_SPEC_LENGTH);
+  info.preloadOffset =
+      AMDHSA_BITS_GET(descriptor.kernarg_preload, KERNARG_PRELOAD_SPEC_OFFSET);
+}

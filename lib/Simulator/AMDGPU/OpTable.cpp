@@ -1,0 +1,38 @@
+//===- OpTable.cpp - All instructions that are modelled -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpTable.h"
+
+#include <cassert>
+
+using namespace terrazzo::amdsim;
+
+OpTable::OpTable() {
+  addVectorFloat(*this);
+  addVectorInteger(*this);
+  addVectorCompare(*this);
+  addScalar(*this);
+  addScalarControl(*this);
+  addWaits(*this);
+  addScalarMemory(*this);
+  addGlobalMemory(*this);
+}
+
+const OpTable &OpTable::get() {
+  static const OpTable table;
+  return table;
+}
+
+const OpInfo *OpTable::find(std::string_view mnemonic) const {
+  auto it = ops.find(std::string(mnemonic));
+  return it == ops.end() ? nullptr : &it->second;
+}
+
+void OpTable::alias(std::string_view name, std::string_view mnemonic) {
+  const OpInfo *info = find(mnemonic);
+  assert(info && "an alias of an instruction that is not there");
+  add(name, *info);
+}
