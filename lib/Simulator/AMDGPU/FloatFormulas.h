@@ -173,6 +173,20 @@ inline T frexpMantissa(T value) {
   return std::isfinite(value) ? std::frexp(value, &exponent) : value;
 }
 
+/// Towards zero; what does not fit becomes the nearest that does, NaN 0.
+template <class To, class From>
+inline To truncateTo(From value) {
+  using Limits = std::numeric_limits<To>;
+  if (value != value)
+    return 0;
+  double wide = value;
+  if (wide <= static_cast<double>(Limits::min()))
+    return Limits::min();
+  if (wide >= static_cast<double>(Limits::max()))
+    return Limits::max();
+  return static_cast<To>(wide);
+}
+
 } // namespace terrazzo::amdsim
 
 #endif // TERRAZZO_LIB_SIMULATOR_AMDGPU_FLOATFORMULAS_H

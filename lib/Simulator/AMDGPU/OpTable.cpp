@@ -14,11 +14,14 @@ OpTable::OpTable() {
   addVectorFloat(*this);
   addVectorInteger(*this);
   addVectorCompare(*this);
+  addVectorConvert(*this);
+  addCrossLane(*this);
   addScalar(*this);
   addScalarControl(*this);
   addWaits(*this);
   addScalarMemory(*this);
   addGlobalMemory(*this);
+  addDataShare(*this);
 }
 
 const OpTable &OpTable::get() {

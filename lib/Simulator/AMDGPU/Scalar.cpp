@@ -6,8 +6,8 @@
 // `bool &` reads or writes SCC by it.
 //===----------------------------------------------------------------------===//
 
+#include "FloatFormulas.h"
 #include "OpTable.h"
-#include "SmallFloats.h"
 #include "Wave.h"
 
 #include <algorithm>
@@ -363,8 +363,18 @@ static void addFloats(OpTable &table) {
   table.add("s_rndne_f32", scalar<[](F a) { return std::nearbyint(a); }>());
   table.add("s_cvt_f32_i32", scalar<[](I a) { return F(a); }>());
   table.add("s_cvt_f32_u32", scalar<[](U a) { return F(a); }>());
-  auto min = scalar<[](F a, F b) { return std::fmin(a, b); }>();
-  auto max = scalar<[](F a, F b) { return std::fmax(a, b); }>();
+  table.add("s_cvt_u32_f32", scalar<[](F a) { return truncateTo<U>(a); }>());
+  table.add("s_cvt_i32_f32", scalar<[](F a) { return truncateTo<I>(a); }>());
+  table.add("v_s_rcp_f32",
+            scalar<[](F a) { return flushed(1.0f / flushed(a)); }>());
+  table.add(
+      "v_s_rsq_f32",
+      scalar<[](F a) { return float(1.0 / std::sqrt(double(flushed(a)))); }>());
+  table.add("v_s_sqrt_f32", scalar<[](F a) { return std::sqrt(a); }>());
+  table.add("v_s_exp_f32", scalar<[](F a) { return flushed(std::exp2(a)); }>());
+  table.add("v_s_log_f32", scalar<[](F a) { return std::log2(flushed(a)); }>());
+  auto min = scalar<[](F a, F b) { return minNum(a, b); }>();
+  auto max = scalar<[](F a, F b) { return maxNum(a, b); }>();
   table.add("s_min_f32", min);
   table.add("s_min_num_f32", min);
   table.add("s_max_f32", max);
