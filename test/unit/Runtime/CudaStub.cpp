@@ -250,7 +250,7 @@ static bool readPtx(Gpu &gpu, Module &module, const std::string &text) {
       sizes.push_back(isArray ? std::stoul(text.substr(text.find('[', p) + 1))
                               : std::stoul(text.substr(p + 9)) / 8);
     }
-    gpu.addFunction(module, name, sizes);
+    gpu.addFunction(module, name, sizes, functionNamed(name));
   }
   return !module.functions.empty();
 }

@@ -7,9 +7,9 @@
 // have in common. Memory is the host's, and every call is checked: handles,
 // sizes, pointers, the current context, use after destruction. What is wrong is
 // kept for the test to read. A launch runs a function of this file that has the
-// kernel's name. Launches and host functions are run, in their order, when they
-// are queued; while the test plans "busy", when something waits; while it plans
-// "capturing", by each stubReplay.
+// kernel's name, or what the library made of its code. Launches and host
+// functions are run, in their order, when they are queued; while the test plans
+// "busy", when something waits; while it plans "capturing", by each stubReplay.
 //===----------------------------------------------------------------------===//
 #ifndef TERRAZZO_TEST_UNIT_RUNTIME_GPUSTUB_H
 #define TERRAZZO_TEST_UNIT_RUNTIME_GPUSTUB_H
@@ -59,6 +59,7 @@ struct Launch {
 struct Function {
   std::string name;
   std::vector<size_t> sizes; ///< of the parameters
+  std::function<void(const Launch &)> run;
   int allowedShared = kFreeShared;
 };
 struct Module {
@@ -133,6 +134,13 @@ inline const std::map<std::string, std::function<void(const Launch &)>>
              {"nothing", [](const Launch &) {}},
              {"prints", prints},
              {"first", first}};
+
+/// The function of this file that a kernel's name means when it is launched.
+inline std::function<void(const Launch &)> functionNamed(std::string name) {
+  return [name = std::move(name)](const Launch &launch) {
+    kKernels.at(name)(launch);
+  };
+}
 
 /// All state; one lock for every call.
 class Gpu {
@@ -278,10 +286,12 @@ public:
 
   //===--- Kernels --------------------------------------------------------===//
   void addFunction(Module &module, const std::string &name,
-                   std::vector<size_t> sizes) {
+                   std::vector<size_t> sizes,
+                   std::function<void(const Launch &)> run) {
     auto function = std::make_unique<Function>();
     function->name = name;
     function->sizes = std::move(sizes);
+    function->run = std::move(run);
     functions.insert(function.get());
     module.functions[name] = std::move(function);
   }
@@ -343,15 +353,14 @@ public:
         return wrong(call, "an argument without a value", kInvalidValue);
       values.emplace_back(from, from + kernel.sizes[i]);
     }
-    submit([launch, run = &kKernels.at(kernel.name),
-            values = std::move(values)]() mutable {
+    submit([launch, run = kernel.run, values = std::move(values)]() mutable {
       std::vector<void *> arguments;
       for (auto &value : values)
         arguments.push_back(value.data());
       launch.arguments = arguments.data();
-      (*run)(launch);
+      run(launch);
     });
-    return kSuccess;
+    return int(setting("lost", 0));
   }
   int launchHost(const char *call, void *stream, void *data,
                  std::function<void()> function) {
@@ -390,54 +399,6 @@ public:
 };
 
 } // namespace stub
-
-// For the test, by dlsym.
-#define STUB_EXPORT __attribute__((visibility("default")))
-extern "C" {
-/// Plans: "fail CALL" (once), "lost", "capturing", "devices", ...
-STUB_EXPORT void stubSet(const char *key, long value) {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  gpu.settings[key] = value;
-  if (!gpu.setting("busy", 0))
-    gpu.finish();
-}
-/// Queues what was captured, as a launch of its graph does.
-STUB_EXPORT void stubReplay() {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  for (const stub::Gpu::Work &work : gpu.graph)
-    gpu.submit(work);
-}
-STUB_EXPORT void stubReset() {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  gpu.finish();
-  gpu.graph.clear();
-  gpu.settings.clear();
-  gpu.violations.clear();
-  gpu.counts.clear();
-}
-/// How often a call was made.
-STUB_EXPORT long stubCount(const char *call) {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  return gpu.counts[call];
-}
-/// Objects and bytes that are alive.
-STUB_EXPORT long stubAlive() {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  return long(gpu.streams.size() + gpu.events.size() + gpu.modules.size() +
-              gpu.device.size() + gpu.host.size());
-}
-/// The first thing that a caller did wrong, or null.
-STUB_EXPORT const char *stubViolation() {
-  stub::Gpu &gpu = stub::Gpu::get();
-  std::lock_guard lock(gpu.mutex);
-  return gpu.violations.empty() ? nullptr : gpu.violations.front().c_str();
-}
-}
 
 /// Begins the body of a call that needs a context.
 #define STUB_ENTER(name, isCurrent)                                            \

@@ -2,13 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A code object here is a text: a head, then a kernel a line with the sizes of
-// its parameters.
+// What code is and how it is run: HipCode.h.
 //===----------------------------------------------------------------------===//
 
-#include "GpuStub.h"
-
-#include <sstream>
+#include "HipCode.h"
 
 using namespace stub;
 
@@ -55,7 +52,10 @@ const char *hipGetErrorName(hipError_t code) {
   }
   return "hipErrorOther";
 }
-const char *hipGetErrorString(hipError_t) { return "the text of the code"; }
+const char *hipGetErrorString(hipError_t) {
+  const char *failure = lastFailure();
+  return failure ? failure : "the text of the code";
+}
 
 hipError_t hipGetDeviceCount(int *count) {
   ENTER_ANYWHERE(hipGetDeviceCount);
@@ -80,9 +80,14 @@ hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t) {
 hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t which,
                                  hipDevice_t) {
   ENTER_ANYWHERE(hipDeviceGetAttribute);
-  static const std::map<int, int> values{
-      {19, 1 << 20},     {29, 0x7FFFFFFF}, {30, 65535},      {31, 65535},
-      {56, kMaxThreads}, {63, 4},          {74, kMaxShared}, {87, 64}};
+  static const std::map<int, int> values{{19, 1 << 20},
+                                         {29, 0x7FFFFFFF},
+                                         {30, 65535},
+                                         {31, 65535},
+                                         {56, kMaxThreads},
+                                         {63, 4},
+                                         {74, int(sharedBytes())},
+                                         {87, waveSize()}};
   auto found = values.find(which);
   if (found == values.end())
     return gpu.wrong(call, "an attribute that is not known", kInvalidValue);
@@ -93,8 +98,9 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t which,
 /// Writes the name at an offset, as one of the versions of the struct has it.
 static hipError_t describe(void *properties, size_t offset) {
   std::memcpy(static_cast<char *>(properties), "a GPU, not a gfx", 17);
-  std::memcpy(static_cast<char *>(properties) + offset,
-              "gfx942:sramecc+:xnack-", 23);
+  const std::string &chip = chipText();
+  std::memcpy(static_cast<char *>(properties) + offset, chip.c_str(),
+              chip.size() + 1);
   return kSuccess;
 }
 extern "C" __attribute__((visibility("default"))) hipError_t
@@ -231,19 +237,10 @@ hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start,
 
 hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
   ENTER(hipModuleLoadData);
-  std::istringstream text(static_cast<const char *>(image));
-  std::string line;
-  if (!std::getline(text, line) || line != "code object of the stub")
-    return kInvalidImage;
   auto *made = Gpu::make<Module>(gpu.modules);
-  while (std::getline(text, line)) {
-    std::istringstream words(line);
-    std::string name;
-    words >> name;
-    std::vector<size_t> sizes;
-    for (size_t size; words >> size;)
-      sizes.push_back(size);
-    gpu.addFunction(*made, name, sizes);
+  if (!loadCode(gpu, *made, image)) {
+    gpu.destroy<Module>(call, gpu.modules, made);
+    return kInvalidImage;
   }
   *module = reinterpret_cast<hipModule_t>(made);
   return kSuccess;
@@ -272,7 +269,8 @@ hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned gridX,
   const unsigned block[] = {blockX, blockY, blockZ};
   // All that a block may have is there without asking.
   if (gpu.functions.count(function))
-    reinterpret_cast<Function *>(function)->allowedShared = kMaxShared;
+    reinterpret_cast<Function *>(function)->allowedShared =
+        int(stub::sharedBytes());
   return gpu.launch(call, function,
                     {{gridX, gridY, gridZ}, blockX, sharedBytes, parameters},
                     block, stream, extra);
