@@ -40,6 +40,10 @@ static cl::list<std::string>
               cl::desc("buffer:BYTES (zeros), random:BYTES (floats in [0, 1)), "
                        "file:PATH, i32:N, i64:N, f32:X, f64:X"),
               cl::cat(category));
+static cl::list<std::string>
+    outputs("output",
+            cl::desc("N:PATH: writes the buffer of argument N behind the run"),
+            cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("of the order of waves"),
                               cl::init(1), cl::cat(category));
 static cl::opt<bool> lastFirst("last-wave-first",
@@ -58,6 +62,10 @@ namespace {
 class Arguments {
 public:
   void add(llvm::StringRef text, const KernelArgument &argument);
+  /// The contents of the buffer of an argument; null if it is none.
+  const std::vector<char> *bufferOf(size_t argument) const {
+    return argument < byArgument.size() ? byArgument[argument] : nullptr;
+  }
   std::string bytes;
   MemoryMap memory;
 
@@ -69,6 +77,7 @@ private:
     std::memcpy(bytes.data() + argument.offset, &value, sizeof(T));
   }
   std::vector<std::unique_ptr<std::vector<char>>> buffers;
+  std::vector<const std::vector<char> *> byArgument;
 };
 } // namespace
 
@@ -100,10 +109,30 @@ void Arguments::addBuffer(std::vector<char> contents,
              argument.name.empty()
                  ? "argument " + std::to_string(buffers.size() - 1)
                  : argument.name);
+  byArgument.back() = &kept;
   addValue(kept.data(), argument);
 }
 
+static void writeOutput(llvm::StringRef text, const Arguments &values) {
+  auto [number, path] = text.split(':');
+  const std::vector<char> *contents =
+      values.bufferOf(parseInteger<size_t>(number));
+  if (!contents)
+    fail("expected the number of an argument that is a buffer, found '" +
+         number + "'");
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream.write(contents->data(), contents->size());
+    stream.close();
+    code = stream.error();
+  }
+  if (code)
+    fail("cannot write '" + path + "': " + code.message());
+}
+
 void Arguments::add(llvm::StringRef text, const KernelArgument &argument) {
+  byArgument.push_back(nullptr);
   auto [kind, value] = text.split(':');
   if (kind == "buffer")
     return addBuffer(std::vector<char>(parseInteger<size_t>(value)), argument);
@@ -162,14 +191,19 @@ static Statistics runKernel(const Simulator &simulator) {
                                          argument.offset + argument.bytes));
   Launch launch;
   launch.grid = extents(gridSize);
-  launch.block = extents(blockSize);
+  launch.block = blockSize.empty() && simulator.kernel().requiredBlock[0]
+                     ? simulator.kernel().requiredBlock
+                     : extents(blockSize);
   launch.arguments = values.bytes;
   launch.seed = seed;
   launch.order = lastFirst ? WaveOrder::LastFirst : WaveOrder::Random;
   launch.threads = threads;
   launch.stepLimit = steps;
   launch.dynamicLdsBytes = dynamicLds;
-  return simulator.run(launch, values.memory);
+  Statistics statistics = simulator.run(launch, values.memory);
+  for (const std::string &output : outputs)
+    writeOutput(output, values);
+  return statistics;
 }
 
 int main(int argc, char **argv) {

@@ -11,6 +11,7 @@
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace terrazzo::amdsim;
@@ -75,6 +76,20 @@ static void readArguments(DocNode &kernel, KernelInfo &info) {
   }
 }
 
+static void readBlock(DocNode &kernel, KernelInfo &info) {
+  if (uint64_t largest = number(kernel, ".max_flat_workgroup_size"))
+    info.largestBlock =
+        static_cast<uint32_t>(std::min<uint64_t>(largest, 1024));
+  DocNode required = kernel.getMap()[".reqd_workgroup_size"];
+  if (!required.isArray() || required.getArray().size() != 3)
+    return;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    DocNode &extent = required.getArray()[axis];
+    if (extent.getKind() == llvm::msgpack::Type::UInt)
+      info.requiredBlock[axis] = static_cast<uint32_t>(extent.getUInt());
+  }
+}
+
 void CodeObjectReader::readKernels() {
   StringRef blob = findMetadata();
   llvm::msgpack::Document document;
@@ -93,6 +108,7 @@ void CodeObjectReader::readKernels() {
     KernelInfo info;
     info.name = text(kernel, ".name");
     readArguments(kernel, info);
+    readBlock(kernel, info);
     readDescriptor(info, text(kernel, ".symbol"));
     object->allKernels.push_back(std::move(info));
   }

@@ -31,15 +31,21 @@ static void checkLaunch(const Program &program, const Launch &launch) {
   const KernelInfo &kernel = program.kernel;
   uint64_t threads =
       uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
-  bool isSmall = launch.block[0] <= 1024 && launch.block[1] <= 1024 &&
-                 launch.block[2] <= 1024 && threads >= 1 && threads <= 1024;
-  if (!isSmall)
+  auto text = [](const std::array<uint32_t, 3> &block) {
+    return std::to_string(block[0]) + " x " + std::to_string(block[1]) + " x " +
+           std::to_string(block[2]);
+  };
+  bool isSmall = std::all_of(launch.block.begin(), launch.block.end(),
+                             [](uint32_t extent) { return extent <= 1024; });
+  if (!isSmall || threads < 1 || threads > kernel.largestBlock)
     throw Error(ErrorKind::Launch,
-                "expected 1 to 1024 work items in a workgroup of '" +
-                    kernel.name + "', found " +
-                    std::to_string(launch.block[0]) + " x " +
-                    std::to_string(launch.block[1]) + " x " +
-                    std::to_string(launch.block[2]));
+                "expected 1 to " + std::to_string(kernel.largestBlock) +
+                    " work items in a workgroup of '" + kernel.name +
+                    "', found " + text(launch.block));
+  if (kernel.requiredBlock[0] && launch.block != kernel.requiredBlock)
+    throw Error(ErrorKind::Launch,
+                "expected workgroups of " + text(kernel.requiredBlock) +
+                    " for '" + kernel.name + "', found " + text(launch.block));
   uint64_t lds = uint64_t(kernel.ldsBytes) + launch.dynamicLdsBytes;
   if (lds > program.object.features().ldsBytes)
     throw Error(ErrorKind::Launch,

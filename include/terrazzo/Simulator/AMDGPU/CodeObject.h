@@ -11,6 +11,7 @@
 
 #include "terrazzo/Simulator/AMDGPU/Error.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -68,6 +69,10 @@ struct KernelInfo {
   /// The first bits of MODE: rounding and denormals.
   uint32_t floatMode = 0;
   bool ieee = false, dx10Clamp = false;
+  /// The only size of workgroups that it is right for; zeros: any up to the
+  /// largest.
+  std::array<uint32_t, 3> requiredBlock = {};
+  uint32_t largestBlock = 1024;
   std::vector<KernelArgument> arguments;
 };
 
