@@ -182,6 +182,7 @@ bool Binder::bindVector() {
   instruction.lanes = info.lanes;
   instruction.run = runVector;
   instruction.keepsHigh = info.keepsHigh || features.generation >= 10;
+  instruction.hasOwnLow = info.hasOwnLow;
   if (info.form == OpForm::Compare || info.form == OpForm::CompareExec) {
     instruction.writesExec = info.form == OpForm::CompareExec;
     // (From gfx10 on, v_cmpx writes nothing but EXEC.)

@@ -41,14 +41,15 @@ static uint64_t hiddenValue(const std::string &kind, const Launch &launch) {
 }
 
 DispatchMemory::DispatchMemory(const KernelInfo &kernel, const Launch &launch)
-    : arguments(kernel.kernargBytes) {
+    // The segment ends with its cache line: wide loads may read up to there.
+    : arguments((uint64_t{kernel.kernargBytes} + 63) / 64 * 64) {
   uint64_t end = 0;
   for (const KernelArgument &argument : kernel.arguments) {
-    if (argument.offset > arguments.size() ||
-        argument.bytes > arguments.size() - argument.offset)
+    if (argument.offset > kernel.kernargBytes ||
+        argument.bytes > kernel.kernargBytes - argument.offset)
       throw Error(ErrorKind::Object,
                   "expected arguments of '" + kernel.name + "' within " +
-                      std::to_string(arguments.size()) +
+                      std::to_string(kernel.kernargBytes) +
                       " bytes, found one of " + std::to_string(argument.bytes) +
                       " bytes at offset " + std::to_string(argument.offset));
     if (!argument.isHidden()) {

@@ -183,6 +183,8 @@ struct Instruction {
   bool clamp = false;
   /// A 16-bit result leaves the upper half as it is.
   bool keepsHigh = false;
+  /// What is not defined in upper halves does not reach the lower one.
+  bool hasOwnLow = false;
   bool hasSdwa = false;
   uint8_t dstSelection = 6;
   SdwaUnused dstUnused = SdwaUnused::Pad;

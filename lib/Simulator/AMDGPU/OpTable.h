@@ -55,8 +55,15 @@ struct OpInfo {
   bool readsVcc = false;
   /// A 16-bit result leaves the upper half alone on gfx9, too.
   bool keepsHigh = false;
+  /// The low half of a 64-bit result follows from the low halves of sources.
+  bool hasOwnLow = false;
   MemoryControl memory = {};
 
+  OpInfo withOwnLow() const {
+    OpInfo copy = *this;
+    copy.hasOwnLow = true;
+    return copy;
+  }
   OpInfo accumulating() const {
     OpInfo copy = *this;
     copy.accumulates = true;

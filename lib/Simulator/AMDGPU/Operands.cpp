@@ -117,6 +117,8 @@ const uint32_t *SourceReader::word(unsigned part, LaneBuffer &result) {
   uint64_t defined = wave.written[operand.index + part];
   if (!instruction.dpp || number != 0) {
     sources.defined &= defined;
+    if (part == 0)
+      sources.definedLow &= defined;
     return lanes;
   }
   wave.checkArrived(operand.index + part, wave.allLanes);
@@ -126,6 +128,7 @@ const uint32_t *SourceReader::word(unsigned part, LaneBuffer &result) {
       if (from >= 0 && (wave.exec() >> from & 1) && !(defined >> from & 1))
         sources.defined &= ~(1ull << lane);
     }
+  sources.definedLow &= sources.defined;
   return permuted(lanes, result);
 }
 
@@ -315,8 +318,8 @@ static void insertSelection(Wave &wave, const Instruction &instruction,
 }
 
 void terrazzo::amdsim::writeResult(Wave &wave, const Instruction &instruction,
-                                   LaneBuffer &result, uint64_t enabled,
-                                   uint64_t defined) {
+                                   LaneBuffer &result, const Sources &sources) {
+  uint64_t enabled = sources.enabled, defined = sources.defined;
   unsigned vgpr = instruction.dst.index;
   LaneBuffer wide, high;
   switch (bitsOf(instruction.dstType)) {
@@ -333,7 +336,8 @@ void terrazzo::amdsim::writeResult(Wave &wave, const Instruction &instruction,
       low[lane] = static_cast<uint32_t>(from[lane]);
       upper[lane] = static_cast<uint32_t>(from[lane] >> 32);
     }
-    writeLanes(wave, vgpr, low, enabled, defined);
+    writeLanes(wave, vgpr, low, enabled,
+               instruction.hasOwnLow ? sources.definedLow : defined);
     return writeLanes(wave, vgpr + 1, upper, enabled, defined);
   }
   default:

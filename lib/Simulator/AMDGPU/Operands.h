@@ -25,6 +25,8 @@ struct Sources {
   const void *lanes[4];
   /// Lanes all of whose sources are defined.
   uint64_t defined = ~0ull;
+  /// The same of the low halves of 64-bit sources.
+  uint64_t definedLow = ~0ull;
   /// Lanes that are written: EXEC, less those that DPP leaves out.
   uint64_t enabled = 0;
 };
@@ -33,7 +35,7 @@ void readSources(Wave &wave, const Instruction &instruction, Sources &sources);
 
 /// Writes lanes of a result: 16, 32 or 64 bits each, as the instruction says.
 void writeResult(Wave &wave, const Instruction &instruction, LaneBuffer &result,
-                 uint64_t enabled, uint64_t defined);
+                 const Sources &sources);
 
 /// Writes 32 bits a lane to a register.
 void writeLanes(Wave &wave, unsigned vgpr, const uint32_t *values,

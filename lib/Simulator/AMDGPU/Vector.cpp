@@ -144,8 +144,7 @@ static void writeBits(Wave &wave, const Instruction &instruction,
 static void finish(Wave &wave, const Instruction &instruction,
                    Outcome &outcome) {
   if (instruction.dstType != Type::None)
-    writeResult(wave, instruction, outcome.result, outcome.sources.enabled,
-                outcome.sources.defined);
+    writeResult(wave, instruction, outcome.result, outcome.sources);
   if (instruction.scalarDst.kind != OperandKind::None || instruction.writesExec)
     writeBits(wave, instruction, outcome);
 }

@@ -58,8 +58,10 @@ static void addSums(OpTable &table) {
   table.add("v_add_lshl_u32",
             vector<[](U a, U b, U c) { return (a + b) << (c & 31); }>());
   table.add("v_xad_u32", vector<[](U a, U b, U c) { return (a ^ b) + c; }>());
-  table.add("v_lshl_add_u64",
-            vector<[](U64 a, U b, U64 c) { return (a << (b & 7)) + c; }>());
+  table.add(
+      "v_lshl_add_u64",
+      OpInfo(vector<[](U64 a, U b, U64 c) { return (a << (b & 7)) + c; }>())
+          .withOwnLow());
 }
 
 static void addProducts(OpTable &table) {
@@ -84,27 +86,28 @@ static void addProducts(OpTable &table) {
   table.add("v_mad_u32_u24", vector<[](U a, U b, U c) {
               return (a & 0xffffff) * (b & 0xffffff) + c;
             }>());
-  auto wide = vector<[](U a, U b, U64 c) {
+  OpInfo wide = vector<[](U a, U b, U64 c) {
     U64 sum = U64(a) * b + c;
     return WithBit<U64>{sum, sum < c};
   }>();
-  auto wideSigned = vector<[](I a, I b, I64 c) {
+  OpInfo wideSigned = vector<[](I a, I b, I64 c) {
     auto sum = static_cast<I64>(U64(I64(a) * b) + U64(c));
     bool overflows = ((I64(a) * b ^ sum) & (c ^ sum)) < 0;
     return WithBit<I64>{sum, overflows};
   }>();
   for (const char *prefix : {"v_mad_u64_u32", "v_mad_co_u64_u32"})
-    table.add(prefix, wide);
+    table.add(prefix, wide.withOwnLow());
   for (const char *prefix : {"v_mad_i64_i32", "v_mad_co_i64_i32"})
-    table.add(prefix, wideSigned);
+    table.add(prefix, wideSigned.withOwnLow());
 }
 
 static void addShifts(OpTable &table) {
   table.add("v_lshlrev_b32", vector<[](U a, U b) { return b << (a & 31); }>());
   table.add("v_lshrrev_b32", vector<[](U a, U b) { return b >> (a & 31); }>());
   table.add("v_ashrrev_i32", vector<[](U a, I b) { return b >> (a & 31); }>());
-  table.add("v_lshlrev_b64",
-            vector<[](U a, U64 b) { return b << (a & 63); }>());
+  table.add(
+      "v_lshlrev_b64",
+      OpInfo(vector<[](U a, U64 b) { return b << (a & 63); }>()).withOwnLow());
   table.add("v_lshrrev_b64",
             vector<[](U a, U64 b) { return b >> (a & 63); }>());
   table.add("v_ashrrev_i64",
