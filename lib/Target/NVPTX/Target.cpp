@@ -59,8 +59,8 @@ public:
       return {};
     // ex2, lg2, rsqrt and div.full; cvt.rn.bf16.f32 came with sm_80.
     constexpr tile::Units kUnits = tile::Units::Fma | tile::Units::Rounding |
-                                   tile::Units::Approximate |
-                                   tile::Units::F16 | tile::Units::Bf16;
+                                   tile::Units::Approximate | tile::Units::F16 |
+                                   tile::Units::Bf16;
     tile::Units units = kUnits;
     if (chip->capability >= 90)
       units = units | tile::Units::TensorCopy;
