@@ -211,7 +211,8 @@ bool Binder::bindPlain(bool hasResult) {
   }
   instruction.packed.opSel = static_cast<uint8_t>(text.bits("op_sel", 0));
   instruction.packed.opSelHi = static_cast<uint8_t>(text.bits("op_sel_hi", 0));
-  instruction.packed.negLo = static_cast<uint8_t>(text.bits("neg_lo", 0));
+  instruction.packed.negLo =
+      static_cast<uint8_t>(text.bits(text.has("neg") ? "neg" : "neg_lo", 0));
   instruction.packed.negHi = static_cast<uint8_t>(text.bits("neg_hi", 0));
   instruction.clamp = text.has("clamp");
   instruction.cbsz = static_cast<uint8_t>(text.number("cbsz", 0));
@@ -286,6 +287,7 @@ bool Binder::bind() {
   case OpForm::ScalarMemory:
   case OpForm::Matrix:
     instruction.memory = info.memory;
+    instruction.matrix = info.matrix;
     return bindPlain(/*hasResult=*/true);
   case OpForm::NoResult:
     return bindPlain(/*hasResult=*/false);
@@ -309,7 +311,8 @@ static bool bindOne(const CodeObject &object, const KernelInfo &kernel,
   if (text.mnemonic.starts_with("v_dual_"))
     text.mnemonic.erase(2, 5);
   instruction.mnemonic = text.mnemonic;
-  const OpInfo *info = OpTable::get().find(text.mnemonic);
+  const OpInfo *info =
+      OpTable::get().find(text.mnemonic, object.features().generation);
   return info && Binder(object, kernel, instruction, text, *info).bind() &&
          instruction.run;
 }

@@ -18,6 +18,7 @@ namespace terrazzo::amdsim {
 class Wave;
 struct Instruction;
 struct LaneArgs;
+struct MatrixShape;
 
 using Handler = void (*)(Wave &, const Instruction &);
 using LaneFunction = void (*)(const LaneArgs &);
@@ -192,6 +193,7 @@ struct Instruction {
   bool writesExec = false;
   PackedControl packed;
   MemoryControl memory;
+  const MatrixShape *matrix = nullptr;
   /// Offsets of memory, immediates of scalar instructions, cbsz/abid/blgp.
   int32_t offset = 0;
   uint8_t cbsz = 0, abid = 0, blgp = 0;

@@ -22,6 +22,9 @@ OpTable::OpTable() {
   addScalarMemory(*this);
   addGlobalMemory(*this);
   addDataShare(*this);
+  addMatrix(*this);
+  addVectorHalf(*this);
+  addVectorPacked(*this);
 }
 
 const OpTable &OpTable::get() {
@@ -29,8 +32,12 @@ const OpTable &OpTable::get() {
   return table;
 }
 
-const OpInfo *OpTable::find(std::string_view mnemonic) const {
-  auto it = ops.find(std::string(mnemonic));
+const OpInfo *OpTable::find(std::string_view mnemonic,
+                            unsigned generation) const {
+  std::string name(mnemonic);
+  auto it = ops.find("gfx" + std::to_string(generation) + ":" + name);
+  if (it == ops.end())
+    it = ops.find(name);
   return it == ops.end() ? nullptr : &it->second;
 }
 

@@ -58,6 +58,7 @@ struct OpInfo {
   /// The low half of a 64-bit result follows from the low halves of sources.
   bool hasOwnLow = false;
   MemoryControl memory = {};
+  const MatrixShape *matrix = nullptr;
 
   OpInfo withOwnLow() const {
     OpInfo copy = *this;
@@ -75,7 +76,9 @@ class OpTable {
 public:
   /// The table of all instructions; made once.
   static const OpTable &get();
-  const OpInfo *find(std::string_view mnemonic) const;
+  /// An instruction by its name; where one of the generation's own is
+  /// ("gfx12:v_wmma..."), that.
+  const OpInfo *find(std::string_view mnemonic, unsigned generation = 0) const;
 
   void add(std::string_view mnemonic, OpInfo info) {
     ops.insert_or_assign(std::string(mnemonic), info);
