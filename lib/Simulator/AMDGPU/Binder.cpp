@@ -133,7 +133,7 @@ static bool isKnownModifier(std::string_view name) {
       "wave_ror",     "row_mirror", "row_bcast", "row_share", "row_half_mirror",
       "row_newbcast", "row_xmask",  "row_mask",  "bank_mask", "bound_ctrl",
       "fi",           "src0_sel",   "src1_sel",  "dst_sel",   "dst_unused",
-      "byte_sel"};
+      "byte_sel",     "bitop3"};
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
 }
@@ -143,6 +143,7 @@ bool Binder::bindModifiers() {
     if (!isKnownModifier(name))
       return false;
   instruction.clamp = text.has("clamp");
+  instruction.truthTable = static_cast<uint8_t>(text.number("bitop3", 0));
   int64_t factor = text.number("mul", 1);
   instruction.outputModifier = text.has("div") ? 3
                                : factor == 4   ? 2

@@ -192,6 +192,8 @@ struct Instruction {
   /// v_cmpx of gfx10 on, and others that write EXEC beside or in place.
   bool writesExec = false;
   PackedControl packed;
+  /// v_bitop3: bit 4a + 2b + c is the result for bits a, b and c.
+  uint8_t truthTable = 0;
   MemoryControl memory;
   const MatrixShape *matrix = nullptr;
   /// Offsets of memory, immediates of scalar instructions, cbsz/abid/blgp.

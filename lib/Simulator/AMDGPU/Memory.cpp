@@ -97,8 +97,10 @@ void terrazzo::amdsim::checkRead(Wave &wave, const Operand &operand,
 PendingAccess &terrazzo::amdsim::startLoad(Wave &wave, const Operand &dst,
                                            unsigned count, uint64_t lanes,
                                            bool isD16, bool isD16High) {
+  bool isHalf = isD16 || isD16High || dst.isHigh || dst.isLow;
   for (unsigned i = 0; i < count; ++i) {
-    wave.checkArrived(dst.index + i, lanes);
+    if (!isHalf || !wave.isFilledByHalves(dst.index + i))
+      wave.checkArrived(dst.index + i, lanes);
     wave.pending[dst.index + i] |= lanes;
   }
   PendingAccess &access = wave.startAccess();

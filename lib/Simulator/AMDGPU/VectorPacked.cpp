@@ -116,6 +116,61 @@ static void readMixed(Wave &wave, const Instruction &i, unsigned number,
   }
 }
 
+/// Sums of products of bytes, each source signed where neg_lo says so.
+static void dotBytes(Wave &wave, const Instruction &i) {
+  LaneBuffer rooms[3], result;
+  const uint32_t *sources[3];
+  uint64_t defined = ~0ull;
+  for (unsigned number = 0; number < 3; ++number) {
+    sources[number] = readLanes(wave, i.src[number], 0, rooms[number]);
+    if (i.src[number].kind == OperandKind::Vgpr)
+      defined &= wave.written[i.src[number].index];
+  }
+  auto byteOf = [&](unsigned number, unsigned lane, unsigned shift) {
+    auto bits = uint8_t(sources[number][lane] >> shift);
+    bool isSigned = i.packed.negLo >> number & 1;
+    return isSigned ? int32_t(std::bit_cast<int8_t>(bits)) : int32_t(bits);
+  };
+  auto *out = result.as<uint32_t>();
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    out[lane] = sources[2][lane];
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      out[lane] += uint32_t(byteOf(0, lane, shift) * byteOf(1, lane, shift));
+  }
+  writeLanes(wave, i.dst.index, out, wave.exec(), defined);
+}
+
+/// Any function of three bits (gfx950). Of 16 bits, the upper ones stay.
+template <bool isShort>
+static void bitOperation(Wave &wave, const Instruction &i) {
+  LaneBuffer rooms[3], result;
+  const uint32_t *sources[3];
+  uint64_t defined = ~0ull;
+  for (unsigned number = 0; number < 3; ++number) {
+    sources[number] = readLanes(wave, i.src[number], 0, rooms[number]);
+    if (i.src[number].kind == OperandKind::Vgpr)
+      defined &= wave.written[i.src[number].index];
+  }
+  auto *out = result.as<uint32_t>();
+  const uint32_t *old = wave.row(i.dst.index);
+  auto half = [&](unsigned number, uint32_t bits) {
+    return isShort && i.src[number].isHigh ? bits >> 16 : bits;
+  };
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    uint32_t a = half(0, sources[0][lane]), b = half(1, sources[1][lane]),
+             c = half(2, sources[2][lane]), bits = 0;
+    for (unsigned entry = 0; entry < 8; ++entry)
+      if (i.truthTable >> entry & 1)
+        bits |=
+            (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
+    if constexpr (isShort)
+      bits = i.dst.isHigh ? (old[lane] & 0xffff) | bits << 16
+                          : (old[lane] & 0xffff0000) | (bits & 0xffff);
+    out[lane] = bits;
+  }
+  writeLanes(wave, i.dst.index, out, wave.exec(), defined);
+}
+
 enum class MixResult : uint8_t { Float, LowHalf, HighHalf };
 
 template <MixResult kind>
@@ -143,13 +198,19 @@ static void mix(Wave &wave, const Instruction &i) {
 }
 
 static void addMixed(OpTable &table) {
-  auto add = [&](const char *name, Handler run) {
+  auto addTyped = [&](const char *name, Handler run, Type type) {
     OpInfo info;
     info.run = run;
     info.numSources = 3;
-    info.src = {Type::F32, Type::F32, Type::F32};
+    info.src = {type, type, type};
     table.add(name, info);
   };
+  auto add = [&](const char *name, Handler run) {
+    addTyped(name, run, Type::F32);
+  };
+  addTyped("v_dot4_i32_iu8", dotBytes, Type::B32);
+  addTyped("v_bitop3_b32", bitOperation<false>, Type::B32);
+  addTyped("v_bitop3_b16", bitOperation<true>, Type::B16);
   add("v_fma_mix_f32", mix<MixResult::Float>);
   add("v_fma_mixlo_f16", mix<MixResult::LowHalf>);
   add("v_fma_mixhi_f16", mix<MixResult::HighHalf>);

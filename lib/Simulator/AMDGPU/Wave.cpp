@@ -6,6 +6,7 @@
 
 #include "Wave.h"
 
+#include <algorithm>
 #include <bit>
 
 using namespace terrazzo::amdsim;
@@ -171,9 +172,27 @@ void Wave::deliver(PendingAccess &access) {
   }
 }
 
+bool Wave::isFilledByHalves(unsigned vgpr) const {
+  return std::ranges::all_of(queue.all(), [&](const PendingAccess &access) {
+    bool fills = access.kind == PendingAccess::Vgprs && vgpr >= access.first &&
+                 vgpr < unsigned(access.first) + access.count;
+    return !fills || (access.isOrdered && (access.isLow || access.isHigh));
+  });
+}
+
 void Wave::waitFor(Counter counter, unsigned count) {
-  queue.wait(counter, count,
-             [this](PendingAccess &access) { deliver(access); });
+  bool hasHalves = false;
+  queue.wait(counter, count, [&](PendingAccess &access) {
+    hasHalves |= access.isLow || access.isHigh;
+    deliver(access);
+  });
+  if (!hasHalves)
+    return;
+  // The other half may still be under way.
+  for (const PendingAccess &access : queue.all())
+    if (access.kind == PendingAccess::Vgprs)
+      for (unsigned i = 0; i < access.count; ++i)
+        pending[access.first + i] |= access.lanes;
 }
 
 void Wave::finishAll() {
