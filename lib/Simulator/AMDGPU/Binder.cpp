@@ -133,7 +133,7 @@ static bool isKnownModifier(std::string_view name) {
       "wave_ror",     "row_mirror", "row_bcast", "row_share", "row_half_mirror",
       "row_newbcast", "row_xmask",  "row_mask",  "bank_mask", "bound_ctrl",
       "fi",           "src0_sel",   "src1_sel",  "dst_sel",   "dst_unused",
-      "byte_sel",     "bitop3"};
+      "byte_sel"};
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
 }
@@ -143,7 +143,6 @@ bool Binder::bindModifiers() {
     if (!isKnownModifier(name))
       return false;
   instruction.clamp = text.has("clamp");
-  instruction.truthTable = static_cast<uint8_t>(text.number("bitop3", 0));
   int64_t factor = text.number("mul", 1);
   instruction.outputModifier = text.has("div") ? 3
                                : factor == 4   ? 2
@@ -200,7 +199,18 @@ bool Binder::bindVector() {
   return bindSources(next) && bindModifiers();
 }
 
+static bool isPlainModifier(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "op_sel", "op_sel_hi", "neg",  "neg_lo", "neg_hi", "clamp",
+      "cbsz",   "abid",      "blgp", "offset", "bitop3"};
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
 bool Binder::bindPlain(bool hasResult) {
+  for (const auto &[name, value] : text.modifiers)
+    if (!isPlainModifier(name))
+      return false;
   instruction.types = info.src;
   instruction.dstType = info.dst;
   if (hasResult && !take(instruction.dst))
@@ -216,6 +226,7 @@ bool Binder::bindPlain(bool hasResult) {
       static_cast<uint8_t>(text.bits(text.has("neg") ? "neg" : "neg_lo", 0));
   instruction.packed.negHi = static_cast<uint8_t>(text.bits("neg_hi", 0));
   instruction.clamp = text.has("clamp");
+  instruction.truthTable = static_cast<uint8_t>(text.number("bitop3", 0));
   instruction.cbsz = static_cast<uint8_t>(text.number("cbsz", 0));
   instruction.abid = static_cast<uint8_t>(text.number("abid", 0));
   instruction.blgp = static_cast<uint8_t>(text.number("blgp", 0));

@@ -154,7 +154,7 @@ static void bitOperation(Wave &wave, const Instruction &i) {
   auto *out = result.as<uint32_t>();
   const uint32_t *old = wave.row(i.dst.index);
   auto half = [&](unsigned number, uint32_t bits) {
-    return isShort && i.src[number].isHigh ? bits >> 16 : bits;
+    return isShort && (i.packed.opSel >> number & 1) ? bits >> 16 : bits;
   };
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     uint32_t a = half(0, sources[0][lane]), b = half(1, sources[1][lane]),
@@ -164,8 +164,8 @@ static void bitOperation(Wave &wave, const Instruction &i) {
         bits |=
             (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
     if constexpr (isShort)
-      bits = i.dst.isHigh ? (old[lane] & 0xffff) | bits << 16
-                          : (old[lane] & 0xffff0000) | (bits & 0xffff);
+      bits = i.packed.opSel & 8 ? (old[lane] & 0xffff) | bits << 16
+                                : (old[lane] & 0xffff0000) | (bits & 0xffff);
     out[lane] = bits;
   }
   writeLanes(wave, i.dst.index, out, wave.exec(), defined);
