@@ -8,7 +8,9 @@
 
 #include "CodeObjectReader.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +20,7 @@ using namespace terrazzo::amdsim;
 using llvm::StringRef;
 
 /// More than any kernel has; what asks for more is damaged.
-static constexpr uint64_t kLongestImage = uint64_t(1) << 30;
+static constexpr uint64_t kLongestImage = uint64_t(1) << 28;
 static constexpr uint64_t kImageAlignment = 4096;
 
 void CodeObjectReader::fail(const llvm::Twine &text) {
@@ -41,11 +43,13 @@ void CodeObjectReader::checkHeader(StringRef chip) {
   if (header.e_type != llvm::ELF::ET_DYN)
     fail("expected a linked code object (ELF type 3), found ELF type " +
          llvm::Twine(header.e_type));
-  object->chipName = object->chipName.empty() ? "?" : object->chipName;
+  unsigned machine = header.e_flags & llvm::ELF::EF_AMDGPU_MACH;
+  object->chipName = findChipName(machine);
   object->chipFeatures = findChip(object->chipName);
   if (!object->chipFeatures)
-    fail("expected one of the chips " + listChips() + ", found " +
-         object->chipName);
+    fail("expected code for one of the chips " + listChips() +
+         ", found code for number " + llvm::Twine(machine) +
+         " (EF_AMDGPU_MACH)");
   if (!chip.empty() && chip != object->chipName)
     fail("expected code for " + chip + ", found code for " + object->chipName);
 }
@@ -138,43 +142,60 @@ void CodeObjectReader::relocate() {
   }
 }
 
-/// Debug information is a help, not a condition: what is damaged of it is left
-/// out.
-void CodeObjectReader::readLines() {
-  auto binary = llvm::object::ObjectFile::createELFObjectFile(
-      llvm::MemoryBufferRef(bytes, "code object"));
-  if (!binary) {
-    llvm::consumeError(binary.takeError());
-    return;
+/// The sections of the line table, by their names without the point. What
+/// cannot be read of them is left out, as is what is compressed: its size is
+/// whatever the file claims.
+llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>>
+CodeObjectReader::findLineSections() {
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> result;
+  for (const auto &section : take(file->sections())) {
+    auto name = file->getSectionName(section);
+    auto contents = file->getSectionContents(section);
+    bool isWanted = name && contents &&
+                    !(section.sh_flags & llvm::ELF::SHF_COMPRESSED) &&
+                    (*name == ".debug_line" || *name == ".debug_line_str" ||
+                     *name == ".debug_str");
+    if (isWanted)
+      result[name->drop_front()] = llvm::MemoryBuffer::getMemBuffer(
+          llvm::toStringRef(*contents), "", /*RequiresNullTerminator=*/false);
+    if (!name)
+      llvm::consumeError(name.takeError());
+    if (!contents)
+      llvm::consumeError(contents.takeError());
   }
+  return result;
+}
+
+/// Debug information is a help, not a condition.
+void CodeObjectReader::readLines() {
   auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
-  auto context = llvm::DWARFContext::create(
-      **binary, llvm::DWARFContext::ProcessDebugRelocations::Ignore, nullptr,
-      "", ignore, ignore);
-  for (const auto &unit : context->compile_units()) {
-    auto table = context->getLineTableForUnit(unit.get(), ignore);
-    if (!table) {
-      llvm::consumeError(table.takeError());
+  auto sections = findLineSections();
+  auto context =
+      llvm::DWARFContext::create(sections, /*AddrSize=*/8,
+                                 /*isLittleEndian=*/true, ignore, ignore);
+  llvm::DWARFDataExtractor data(context->getDWARFObj(),
+                                context->getDWARFObj().getLineSection(),
+                                /*IsLittleEndian=*/true, /*AddressSize=*/8);
+  llvm::DWARFDebugLine::SectionParser parser(data, *context,
+                                             context->normal_units());
+  while (!parser.done())
+    addLines(parser.parseNext(ignore, ignore));
+}
+
+void CodeObjectReader::addLines(const llvm::DWARFDebugLine::LineTable &table) {
+  for (const auto &row : table.Rows) {
+    SourceLine line;
+    // An end that another sequence begins at says nothing.
+    if (row.EndSequence) {
+      object->lines.emplace(row.Address.Address, std::move(line));
       continue;
     }
-    if (!*table)
-      continue;
-    for (const auto &row : (*table)->Rows) {
-      SourceLine line;
-      if (!row.EndSequence) {
-        line.line = row.Line;
-        (*table)->getFileNameByIndex(
-            row.File,
-            unit->getCompilationDir() ? unit->getCompilationDir() : "",
-            llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
-            line.file);
-      }
-      // An end that another sequence begins at says nothing.
-      if (row.EndSequence)
-        object->lines.emplace(row.Address.Address, std::move(line));
-      else
-        object->lines.insert_or_assign(row.Address.Address, std::move(line));
-    }
+    line.line = row.Line;
+    table.getFileNameByIndex(
+        row.File, "",
+        llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
+        line.file);
+    object->lines.insert_or_assign(row.Address.Address, std::move(line));
   }
 }
 
@@ -189,13 +210,6 @@ std::shared_ptr<const CodeObject> CodeObjectReader::read(StringRef chip) {
   if (!made)
     fail("cannot read the ELF file: " + llvm::toString(made.takeError()));
   file.emplace(std::move(*made));
-  auto binary = llvm::object::ObjectFile::createELFObjectFile(
-      llvm::MemoryBufferRef(bytes, "code object"));
-  if (!binary)
-    fail("cannot read the ELF file: " + llvm::toString(binary.takeError()));
-  if (file->getHeader().e_machine == llvm::ELF::EM_AMDGPU)
-    if (auto chipName = (*binary)->tryGetCPUName())
-      object->chipName = chipName->str();
   checkHeader(chip);
   mapSegments();
   readFunctions();

@@ -8,7 +8,9 @@
 
 #include "terrazzo/Simulator/AMDGPU/CodeObject.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/DebugInfo/DWARF/DWARFDebugLine.h"
 #include "llvm/Object/ELFObjectFile.h"
 
 #include <optional>
@@ -34,7 +36,9 @@ private:
   void mapSegments();
   void readFunctions();
   void relocate();
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> findLineSections();
   void readLines();
+  void addLines(const llvm::DWARFDebugLine::LineTable &table);
   // In Metadata.cpp:
   void readKernels();
   llvm::StringRef findMetadata();

@@ -97,8 +97,10 @@ inline T divScale(T a, T b, T c, bool &isScaled) {
     return std::ldexp(a, kScale);
   bool smallInverse = isDenormal(T(1) / b), smallQuotient = isDenormal(c / b);
   if (smallInverse && smallQuotient) {
+    // The documents have the sign of this exponent the other way, by which
+    // 1 / 0x1p127 would be infinite.
     isScaled = true;
-    return a == b ? std::ldexp(a, kScale) : a;
+    return a == b ? std::ldexp(a, -kScale) : a;
   }
   if (smallInverse)
     return std::ldexp(a, -kScale);
@@ -109,14 +111,31 @@ inline T divScale(T a, T b, T c, bool &isScaled) {
   return biasedExponent(c) <= kSmall ? std::ldexp(a, kScale) : a;
 }
 
-/// The last product of a division, with divScale's scaling undone.
+/// a * b + c with the last bit odd where it is inexact: rounded again to a
+/// narrower format, it gives what one rounding would. The product must be exact
+/// in a double.
+inline double fmaToOdd(double a, double b, double c) {
+  double product = a * b, sum = product + c;
+  double part = sum - product;
+  double error = (product - (sum - part)) + (c - part);
+  uint64_t bits = std::bit_cast<uint64_t>(sum);
+  if (error != 0.0 && std::isfinite(sum) && !(bits & 1))
+    bits += (error > 0.0) == (sum > 0.0) ? 1 : ~uint64_t(0);
+  return std::bit_cast<double>(bits);
+}
+
+/// The last product of a division, with divScale's scaling undone before the
+/// result is rounded.
 template <class T>
 inline T divFmas(T a, T b, T c, bool isScaled) {
-  constexpr int kScale = sizeof(T) == 4 ? 64 : 128;
-  T result = std::fma(a, b, c);
   if (!isScaled)
-    return result;
-  return std::ldexp(result, std::fabs(c) >= T(2) ? kScale : -kScale);
+    return std::fma(a, b, c);
+  bool isLarge = std::fabs(c) >= T(2);
+  if constexpr (sizeof(T) == 4)
+    return static_cast<float>(
+        std::ldexp(fmaToOdd(a, b, c), isLarge ? 64 : -64));
+  else
+    return std::ldexp(std::fma(a, b, c), isLarge ? 128 : -128);
 }
 
 /// The quotient `a` of `c` by `b`, with the special cases put right.
@@ -137,7 +156,8 @@ inline T divFixup(T a, T b, T c) {
     return std::copysign(kInfinity, sign);
   if (infiniteB || c == T(0) || biasedExponent(c) - biasedExponent(b) < kTiny)
     return std::copysign(T(0), sign);
-  return std::copysign(a, sign);
+  // Finite operands have no NaN as quotient: the steps before ran over.
+  return std::copysign(a != a ? kInfinity : a, sign);
 }
 
 /// In revolutions, as v_sin and v_cos count.

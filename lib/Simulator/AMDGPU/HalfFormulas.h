@@ -11,18 +11,8 @@
 
 namespace terrazzo::amdsim {
 
-/// The product of two halves is exact in a double; the sum's rounding error is
-/// kept in its last bit, so that rounding it again gives what one would.
 inline Half fmaHalf(Half a, Half b, Half c) {
-  double product = double(toFloat(a)) * double(toFloat(b));
-  double addend = toFloat(c);
-  double sum = product + addend;
-  double part = sum - product;
-  double error = (product - (sum - part)) + (addend - part);
-  uint64_t bits = std::bit_cast<uint64_t>(sum);
-  if (error != 0.0 && std::isfinite(sum) && !(bits & 1))
-    bits += (error > 0.0) == (sum > 0.0) ? 1 : ~uint64_t(0);
-  return toHalf(std::bit_cast<double>(bits));
+  return toHalf(fmaToOdd(toFloat(a), toFloat(b), toFloat(c)));
 }
 
 template <class T>

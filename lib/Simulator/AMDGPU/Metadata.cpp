@@ -9,6 +9,7 @@
 #include "CodeObjectReader.h"
 
 #include "llvm/BinaryFormat/MsgPackDocument.h"
+#include "llvm/BinaryFormat/MsgPackReader.h"
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
 
 #include <algorithm>
@@ -19,9 +20,11 @@ using namespace llvm::amdhsa;
 using llvm::StringRef;
 using llvm::msgpack::DocNode;
 
-/// More than the metadata of any object needs; reading it is recursive.
+/// More than the metadata of any object needs.
+static constexpr size_t kDeepestMetadata = 16;
 static constexpr size_t kLongestMetadata = size_t(1) << 24;
 static constexpr uint32_t kMostScratch = 1u << 20;
+static constexpr uint32_t kMostArguments = 1u << 16;
 
 StringRef CodeObjectReader::findMetadata() {
   for (const auto &header : take(file->program_headers())) {
@@ -33,7 +36,8 @@ StringRef CodeObjectReader::findMetadata() {
           note.getType() != llvm::ELF::NT_AMDGPU_METADATA)
         continue;
       llvm::consumeError(std::move(error));
-      return note.getDescAsStringRef(header.p_align);
+      // (0 and 1 mean the least that notes have.)
+      return note.getDescAsStringRef(std::max<uint64_t>(header.p_align, 4));
     }
     if (error)
       fail("cannot read the ELF file's notes: " +
@@ -90,10 +94,45 @@ static void readBlock(DocNode &kernel, KernelInfo &info) {
   }
 }
 
+/// Whether the bytes are one object in MessagePack whose maps have strings as
+/// keys: LLVM's documents take other keys to be impossible. Nothing is nested
+/// deeper than metadata is.
+static bool isWellFormed(StringRef blob) {
+  struct Level {
+    bool isMap;
+    uint64_t left;
+  };
+  std::vector<Level> levels;
+  llvm::msgpack::Reader reader(blob);
+  do {
+    llvm::msgpack::Object object;
+    auto hasRead = reader.read(object);
+    if (!hasRead) {
+      llvm::consumeError(hasRead.takeError());
+      return false;
+    }
+    bool isMap = object.Kind == llvm::msgpack::Type::Map;
+    bool isArray = object.Kind == llvm::msgpack::Type::Array;
+    if (!*hasRead || levels.size() > kDeepestMetadata)
+      return false;
+    if (!levels.empty()) {
+      bool isKey = levels.back().isMap && levels.back().left % 2 == 0;
+      if (isKey && object.Kind != llvm::msgpack::Type::String)
+        return false;
+      --levels.back().left;
+    }
+    if (isMap || isArray)
+      levels.push_back({isMap, uint64_t(object.Length) * (isMap ? 2 : 1)});
+    while (!levels.empty() && levels.back().left == 0)
+      levels.pop_back();
+  } while (!levels.empty());
+  return true;
+}
+
 void CodeObjectReader::readKernels() {
   StringRef blob = findMetadata();
   llvm::msgpack::Document document;
-  if (blob.size() > kLongestMetadata ||
+  if (blob.size() > kLongestMetadata || !isWellFormed(blob) ||
       !document.readFromBlob(blob, /*Multi=*/false) ||
       !document.getRoot().isMap())
     fail("expected metadata in MessagePack with a map, found " +
@@ -141,11 +180,14 @@ void CodeObjectReader::readDescriptor(KernelInfo &info, StringRef symbol) {
   info.kernargBytes = descriptor.kernarg_size;
   info.ldsBytes = descriptor.group_segment_fixed_size;
   info.scratchBytes = descriptor.private_segment_fixed_size;
-  if (info.ldsBytes > chip.ldsBytes || info.scratchBytes > kMostScratch)
-    fail("expected at most " + llvm::Twine(chip.ldsBytes) +
-         " bytes of LDS and " + llvm::Twine(kMostScratch) +
-         " of scratch for '" + info.name + "', found " +
-         llvm::Twine(info.ldsBytes) + " and " + llvm::Twine(info.scratchBytes));
+  auto checkSize = [&](const char *what, uint32_t size, uint32_t most) {
+    if (size > most)
+      fail("expected at most " + llvm::Twine(most) + " bytes of " + what +
+           " for '" + info.name + "', found " + llvm::Twine(size));
+  };
+  checkSize("LDS", info.ldsBytes, chip.ldsBytes);
+  checkSize("scratch", info.scratchBytes, kMostScratch);
+  checkSize("arguments", info.kernargBytes, kMostArguments);
   info.properties = descriptor.kernel_code_properties;
   info.waveSize = 64;
   if (chip.generation >= 10 &&

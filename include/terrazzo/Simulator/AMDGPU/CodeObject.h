@@ -39,6 +39,8 @@ struct ChipFeatures {
 
 /// The chips that are modelled; null for another.
 const ChipFeatures *findChip(std::string_view chip);
+/// The chip of a number in the flags of an ELF file; empty for another.
+std::string_view findChipName(unsigned machine);
 /// Their names, for messages.
 std::string listChips();
 
