@@ -208,8 +208,10 @@ static bool isPlainModifier(std::string_view name) {
 }
 
 bool Binder::bindPlain(bool hasResult) {
+  // (Of scalar ones, hwreg(..) and its like are read from the text.)
+  bool isVector = text.mnemonic.starts_with("v_");
   for (const auto &[name, value] : text.modifiers)
-    if (!isPlainModifier(name))
+    if (isVector && !isPlainModifier(name))
       return false;
   instruction.types = info.src;
   instruction.dstType = info.dst;

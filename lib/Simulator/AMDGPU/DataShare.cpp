@@ -123,7 +123,7 @@ void DsAccess::load() {
   const MemoryControl &memory = i.memory;
   unsigned words = std::max(1u, memory.bytes / 4u);
   PendingAccess &access = startLoad(wave, i.dst, words * parts(), lanes,
-                                    memory.isD16, memory.isD16High);
+                                    memory.isD16, memory.isD16High, kDsCounter);
   for (unsigned part = 0; part < parts(); ++part)
     forEachLane(lanes, [&](unsigned lane) {
       const uint8_t *place = resolve(part, lane);

@@ -148,8 +148,9 @@ static void occupy(Wave &wave, PendingAccess &access, bool isStore,
 
 static void load(Wave &wave, const Instruction &i, const Addresses &from) {
   const MemoryControl &memory = i.memory;
-  PendingAccess &access = startLoad(wave, i.dst, memory.registers, from.lanes,
-                                    memory.isD16, memory.isD16High);
+  PendingAccess &access =
+      startLoad(wave, i.dst, memory.registers, from.lanes, memory.isD16,
+                memory.isD16High, from.mayBeLds ? kCounters : kLoadCounter);
   forEachLane(from.lanes, [&](unsigned lane) {
     const uint8_t *place =
         resolve(wave, from.at[lane], memory.bytes, false, lane);
@@ -173,7 +174,15 @@ static void load(Wave &wave, const Instruction &i, const Addresses &from) {
 static void store(Wave &wave, const Instruction &i, const Addresses &to) {
   const MemoryControl &memory = i.memory;
   const Operand &data = i.src[2];
-  checkRead(wave, data, memory.registers, to.lanes);
+  // A register that is spilled may have lanes that nothing has written.
+  bool spills = true;
+  forEachLane(to.lanes, [&](unsigned lane) {
+    spills &= to.at[lane].space == Space::Scratch;
+  });
+  for (unsigned r = 0; spills && r < memory.registers; ++r)
+    wave.checkArrived(data.index + r, to.lanes);
+  if (!spills)
+    checkRead(wave, data, memory.registers, to.lanes);
   unsigned shift = memory.isD16High || data.isHigh ? 16 : 0;
   forEachLane(to.lanes, [&](unsigned lane) {
     uint8_t *place = resolve(wave, to.at[lane], memory.bytes, true, lane);

@@ -33,15 +33,6 @@ uint8_t *terrazzo::amdsim::checkGlobal(Wave &wave, uint64_t address,
           describeAccess(writes, bytes) + " at " +
               group.memory.describe(address) + ", which must not be written",
           lane);
-  // Hardware in its usual mode takes any address; what no element of a type has
-  // is still a mistake of whoever computed it.
-  unsigned alignment = std::min(bytes & (0u - bytes), 4u);
-  if (address & (alignment - 1))
-    fault(ErrorKind::Misaligned,
-          describeAccess(writes, bytes) + " at " +
-              group.memory.describe(address) + ", expected a multiple of " +
-              std::to_string(alignment),
-          lane);
   return reinterpret_cast<uint8_t *>(address);
 }
 
@@ -96,10 +87,11 @@ void terrazzo::amdsim::checkRead(Wave &wave, const Operand &operand,
 
 PendingAccess &terrazzo::amdsim::startLoad(Wave &wave, const Operand &dst,
                                            unsigned count, uint64_t lanes,
-                                           bool isD16, bool isD16High) {
-  bool isHalf = isD16 || isD16High || dst.isHigh || dst.isLow;
+                                           bool isD16, bool isD16High,
+                                           Counter counter) {
   for (unsigned i = 0; i < count; ++i) {
-    if (!isHalf || !wave.isFilledByHalves(dst.index + i))
+    if (wave.pending[dst.index + i] & lanes &&
+        !wave.isFilledInOrder(dst.index + i, counter))
       wave.checkArrived(dst.index + i, lanes);
     wave.pending[dst.index + i] |= lanes;
   }

@@ -39,9 +39,12 @@ uint8_t *checkLds(Wave &wave, uint64_t address, unsigned bytes,
 void checkRead(Wave &wave, const Operand &operand, unsigned count,
                uint64_t lanes);
 
-/// Marks registers as filled by an access that is under way.
+/// Marks registers as filled by an access that is under way, which only
+/// `counter` counts if that is known. Loads that return in order may fill one
+/// register.
 PendingAccess &startLoad(Wave &wave, const Operand &dst, unsigned count,
-                         uint64_t lanes, bool isD16, bool isD16High);
+                         uint64_t lanes, bool isD16, bool isD16High,
+                         Counter counter = kCounters);
 
 /// How one element of a load fills its registers: extended or joined.
 uint32_t extend(const uint8_t *from, unsigned bytes, bool isSigned);

@@ -230,6 +230,20 @@ static void addOrder(OpTable &table) {
 static void addShort(OpTable &table) {
   auto add = vector<[](U16 a, U16 b) { return U16(a + b); }>();
   auto sub = vector<[](U16 a, U16 b) { return U16(a - b); }>();
+  table.add("v_min3_u16",
+            vector<[](U16 a, U16 b, U16 c) { return std::min({a, b, c}); }>());
+  table.add("v_max3_u16",
+            vector<[](U16 a, U16 b, U16 c) { return std::max({a, b, c}); }>());
+  table.add("v_med3_u16", vector<[](U16 a, U16 b, U16 c) {
+              return std::max(std::min(a, b), std::min(std::max(a, b), c));
+            }>());
+  table.add("v_min3_i16",
+            vector<[](I16 a, I16 b, I16 c) { return std::min({a, b, c}); }>());
+  table.add("v_max3_i16",
+            vector<[](I16 a, I16 b, I16 c) { return std::max({a, b, c}); }>());
+  table.add("v_med3_i16", vector<[](I16 a, I16 b, I16 c) {
+              return std::max(std::min(a, b), std::min(std::max(a, b), c));
+            }>());
   for (const char *infix : {"_u16", "_nc_u16", "_i16", "_nc_i16"}) {
     std::string end = infix;
     table.add("v_add" + end, add);

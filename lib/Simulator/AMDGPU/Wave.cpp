@@ -172,23 +172,23 @@ void Wave::deliver(PendingAccess &access) {
   }
 }
 
-bool Wave::isFilledByHalves(unsigned vgpr) const {
+bool Wave::isFilledInOrder(unsigned vgpr, Counter counter) const {
   return std::ranges::all_of(queue.all(), [&](const PendingAccess &access) {
     bool fills = access.kind == PendingAccess::Vgprs && vgpr >= access.first &&
                  vgpr < unsigned(access.first) + access.count;
-    return !fills || (access.isOrdered && (access.isLow || access.isHigh));
+    return !fills || (access.isOrdered && access.counters == 1u << counter);
   });
 }
 
 void Wave::waitFor(Counter counter, unsigned count) {
-  bool hasHalves = false;
+  bool hasFilled = false;
   queue.wait(counter, count, [&](PendingAccess &access) {
-    hasHalves |= access.isLow || access.isHigh;
+    hasFilled |= access.kind == PendingAccess::Vgprs;
     deliver(access);
   });
-  if (!hasHalves)
+  if (!hasFilled)
     return;
-  // The other half may still be under way.
+  // A later load may fill the same register.
   for (const PendingAccess &access : queue.all())
     if (access.kind == PendingAccess::Vgprs)
       for (unsigned i = 0; i < access.count; ++i)

@@ -97,9 +97,9 @@ public:
       if (scalarPending[index + i])
         reportPending(index + i, false);
   }
-  /// Whether what may still fill a register are loads of halves that return in
-  /// order: one for the other half may follow.
-  bool isFilledByHalves(unsigned vgpr) const;
+  /// Whether all that may still fill a register are loads that this counter
+  /// alone counts, in order: another one may follow.
+  bool isFilledInOrder(unsigned vgpr, Counter counter) const;
   /// Throws Fault if one of the lanes was never written.
   void checkWritten(unsigned vgpr, uint64_t lanes) const {
     if (~written[vgpr] & lanes)

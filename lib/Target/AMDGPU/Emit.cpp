@@ -31,28 +31,48 @@ static void initialize() {
   });
 }
 
+/// The waits that a release needs, as assembly. LLVM 22 puts them there, and
+/// drops what it finds done when it first comes by: at the head of a loop that
+/// is before it knows what the end of the body leaves under way, and the wait
+/// is not put back (SIInsertWaitcnts relaxes "soft" waits in place). So a read
+/// of LDS at a loop's end was not awaited at the barrier at its begin.
+static const char *releaseWaits(llvm::StringRef chip, bool isWorkgroup) {
+  if (chip.starts_with("gfx12"))
+    return "s_wait_loadcnt 0x0\n\ts_wait_storecnt 0x0\n\ts_wait_dscnt 0x0";
+  if (chip.starts_with("gfx11"))
+    return "s_waitcnt vmcnt(0) lgkmcnt(0)\n\ts_waitcnt_vscnt null, 0x0";
+  // Accesses of global memory by one workgroup keep their order.
+  return isWorkgroup ? "s_waitcnt lgkmcnt(0)" : "s_waitcnt vmcnt(0) lgkmcnt(0)";
+}
+
 /// Keeps accesses of memory on their side of each fence in the machine code,
 /// too. Fences and barriers of AMDGPU are machine instructions with unmodelled
 /// side effects that neither load nor store, and MachineSink takes no notice of
 /// such (llvm/llvm-project#181708): it sinks a load past them into the branch
 /// that needs its value, which is often the one that guards what several warps
-/// hold. An empty piece of assembly that clobbers memory counts as a store.
+/// hold. A piece of assembly that clobbers memory counts as a store. Before a
+/// release it is the waits that it needs, else empty.
 ///
 /// It is put here, behind LLVM's own passes, so that whatever makes a fence is
 /// covered and none of them sees it. To the passes over LLVM IR that follow it
 /// touches no memory of the program: they know what a fence is, and uniform
 /// loads behind a barrier stay scalar.
-static void pinFences(llvm::Module &module) {
+static void pinFences(llvm::Module &module, llvm::StringRef chip) {
   llvm::LLVMContext &context = module.getContext();
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
-  auto *nothing = llvm::InlineAsm::get(type, "", "~{memory}",
-                                       /*hasSideEffects=*/true);
+  llvm::SyncScope::ID workgroup = context.getOrInsertSyncScopeID("workgroup");
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function)) {
-      if (!isa<llvm::FenceInst>(instruction))
+      auto *fence = dyn_cast<llvm::FenceInst>(&instruction);
+      if (!fence)
         continue;
+      bool releases = fence->getOrdering() != llvm::AtomicOrdering::Acquire;
+      bool isWorkgroup = fence->getSyncScopeID() == workgroup;
+      auto *text = llvm::InlineAsm::get(
+          type, releases ? releaseWaits(chip, isWorkgroup) : "", "~{memory}",
+          /*hasSideEffects=*/true);
       auto *pin =
-          llvm::CallInst::Create(type, nothing, "", instruction.getIterator());
+          llvm::CallInst::Create(type, text, "", instruction.getIterator());
       pin->setDoesNotThrow();
       pin->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
       pin->setDebugLoc(instruction.getDebugLoc());
@@ -103,7 +123,7 @@ static FailureOr<std::unique_ptr<CodeGen>> translate(ModuleOp module,
                                         "amdhsa_code_object_version", 500);
   if (failed((*codegen)->optimize(llvm::OptimizationLevel::O3)))
     return failure();
-  pinFences((*codegen)->getModule());
+  pinFences((*codegen)->getModule(), artifact.chip);
   return codegen;
 }
 

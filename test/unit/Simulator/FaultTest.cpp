@@ -123,8 +123,10 @@ TEST(Fault, WriteToReadOnlyMemory) {
               ErrorKind::ReadOnly, "0 bytes into 'data'");
 }
 
-TEST(Fault, MisalignedAccess) {
-  expectError({.body = "global_load_dword v1, v0, s[4:5] offset:2"},
+TEST(Fault, MisalignedAccessOfLds) {
+  expectError({.body = "v_mov_b32 v1, 2\n"
+                       "ds_write_b32 v1, v1",
+               .ldsBytes = 256},
               ErrorKind::Misaligned, "expected a multiple of 4");
 }
 
