@@ -19,6 +19,8 @@
 using namespace terrazzo::amdsim;
 namespace cl = llvm::cl;
 
+// NOLINTBEGIN(bugprone-throwing-static-initialization): before main, nobody
+// could catch what they throw, and nothing would be left to do.
 static cl::OptionCategory category("options of tz-sim");
 static cl::opt<std::string> inputFile(cl::Positional, cl::Required,
                                       cl::desc("<code object>"),
@@ -56,6 +58,7 @@ static cl::opt<uint64_t> steps("steps", cl::desc("limit of one wave"),
 static cl::opt<unsigned> dynamicLds("lds",
                                     cl::desc("bytes beyond the kernel's"),
                                     cl::init(0), cl::cat(category));
+// NOLINTEND(bugprone-throwing-static-initialization)
 
 namespace {
 /// Arguments as bytes, and the buffers that they point to.
@@ -74,7 +77,8 @@ private:
   template <class T>
   void addValue(T value, const KernelArgument &argument) {
     bytes.resize(std::max<size_t>(bytes.size(), argument.offset + sizeof(T)));
-    std::memcpy(bytes.data() + argument.offset, &value, sizeof(T));
+    std::memcpy(bytes.data() + argument.offset,
+                static_cast<const void *>(&value), sizeof(T));
   }
   std::vector<std::unique_ptr<std::vector<char>>> buffers;
   std::vector<const std::vector<char> *> byArgument;

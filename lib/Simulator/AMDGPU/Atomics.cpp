@@ -43,7 +43,7 @@ static uint64_t addPacked(uint64_t memory, uint64_t data, Round round) {
   return half(0) | half(16);
 }
 
-static const Atomic kAtomics[] = {
+static constexpr Atomic kAtomics[] = {
     {"swap", [](uint64_t, uint64_t d, uint64_t, unsigned) { return d; }},
     {"cmpswap", [](uint64_t m, uint64_t d, uint64_t c,
                    unsigned) { return m == c ? d : m; }},

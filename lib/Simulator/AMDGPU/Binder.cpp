@@ -101,10 +101,10 @@ bool Binder::bindSources(size_t first) {
 static std::optional<uint8_t> selectionOf(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
-  for (uint8_t i = 0; i < std::size(kNames); ++i)
-    if (kNames[i] == name)
-      return i;
-  return std::nullopt;
+  const auto *found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames))
+    return std::nullopt;
+  return static_cast<uint8_t>(found - kNames);
 }
 
 bool Binder::bindSdwa() {
@@ -133,7 +133,7 @@ static bool isKnownModifier(std::string_view name) {
       "wave_ror",     "row_mirror", "row_bcast", "row_share", "row_half_mirror",
       "row_newbcast", "row_xmask",  "row_mask",  "bank_mask", "bound_ctrl",
       "fi",           "src0_sel",   "src1_sel",  "dst_sel",   "dst_unused",
-      "byte_sel"};
+      "bitop3"};
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
 }
@@ -142,6 +142,7 @@ bool Binder::bindModifiers() {
   for (const auto &[name, value] : text.modifiers)
     if (!isKnownModifier(name))
       return false;
+  instruction.offset = static_cast<int32_t>(text.number("bitop3", 0));
   instruction.clamp = text.has("clamp");
   int64_t factor = text.number("mul", 1);
   instruction.outputModifier = text.has("div") ? 3

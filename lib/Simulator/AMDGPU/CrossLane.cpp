@@ -115,8 +115,8 @@ static void swapRegisters(Wave &wave, const Instruction &i) {
   wave.checkArrived(a, exec);
   wave.checkArrived(b, exec);
   LaneBuffer oldA, oldB;
-  std::memcpy(oldA.words, wave.row(a), kLanes * 4);
-  std::memcpy(oldB.words, wave.row(b), kLanes * 4);
+  std::memcpy(oldA.words, wave.row(a), size_t{kLanes} * 4);
+  std::memcpy(oldB.words, wave.row(b), size_t{kLanes} * 4);
   uint64_t writtenA = wave.written[a], writtenB = wave.written[b];
   writeLanes(wave, a, oldB.as<uint32_t>(), exec, writtenB);
   writeLanes(wave, b, oldA.as<uint32_t>(), exec, writtenA);

@@ -292,12 +292,13 @@ static void addLoadsAndStores(OpTable &table) {
       info.memory.stride = static_cast<uint16_t>(bytes * (isFar ? 64 : 1));
       std::string cdna = isFar ? "2st64_" : "2_";
       std::string rdna = isFar ? "_2addr_stride64_" : "_2addr_";
-      table.add("ds_read" + cdna + type, info);
-      table.add("ds_load" + rdna + type, info);
+      cdna += type, rdna += type;
+      table.add("ds_read" + cdna, info);
+      table.add("ds_load" + rdna, info);
       info.run = runStore;
       info.memory.isStore = true;
-      table.add("ds_write" + cdna + type, info);
-      table.add("ds_store" + rdna + type, info);
+      table.add("ds_write" + cdna, info);
+      table.add("ds_store" + rdna, info);
     }
 }
 

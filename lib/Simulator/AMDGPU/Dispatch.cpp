@@ -66,7 +66,7 @@ DispatchMemory::DispatchMemory(const KernelInfo &kernel, const Launch &launch)
                                        " bytes of arguments for '" +
                                        kernel.name + "', found " +
                                        std::to_string(launch.arguments.size()));
-  std::copy_n(launch.arguments.data(), end, arguments.data());
+  std::copy_n(launch.arguments.begin(), end, arguments.begin());
   for (size_t axis = 0; axis < 3; ++axis) {
     put(&packet[4 + 2 * axis], static_cast<uint16_t>(launch.block[axis]));
     put(&packet[12 + 4 * axis], launch.grid[axis] * launch.block[axis]);
@@ -84,7 +84,8 @@ WorkgroupRunner::WorkgroupRunner(const Program &program,
                                  const MemoryMap &memory, const Launch &launch,
                                  const DispatchMemory &dispatch)
     : launch(launch), dispatch(dispatch),
-      group{program, memory, launch, tally, {}, {}, nullptr} {
+      group{program, memory, launch, tally, {}, {}, nullptr},
+      random(launch.seed) {
   tally.executed.resize(program.code.size());
   unsigned waveSize = program.kernel.waveSize;
   unsigned count = (countThreads(launch) + waveSize - 1) / waveSize;

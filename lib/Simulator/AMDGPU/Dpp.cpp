@@ -24,7 +24,7 @@ struct NamedControl {
 };
 } // namespace
 
-static const NamedControl kControls[] = {
+static constexpr NamedControl kControls[] = {
     {"row_shl", [](int lane, int n) { return shiftInRow(lane, n); }},
     {"row_shr", [](int lane, int n) { return shiftInRow(lane, -n); }},
     {"row_ror",

@@ -21,8 +21,8 @@ inline T minNum(T a, T b) {
   // Equal values may be zeros of two signs: the sign bits are joined.
   T signedZero = std::signbit(a) ? a : b;
   T result = a == b ? signedZero : less;
-  result = b != b ? a : result;
-  return a != a ? b : result;
+  result = __builtin_isnan(b) ? a : result;
+  return __builtin_isnan(a) ? b : result;
 }
 
 template <class T>
@@ -30,29 +30,29 @@ inline T maxNum(T a, T b) {
   T more = a > b ? a : b;
   T signedZero = std::signbit(a) ? b : a;
   T result = a == b ? signedZero : more;
-  result = b != b ? a : result;
-  return a != a ? b : result;
+  result = __builtin_isnan(b) ? a : result;
+  return __builtin_isnan(a) ? b : result;
 }
 
 /// As minNum, but a NaN if either is (v_minimum of gfx12).
 template <class T>
 inline T minimum(T a, T b) {
   T result = minNum(a, b);
-  result = a != a ? a : result;
-  return a == a && b != b ? b : result;
+  result = __builtin_isnan(a) ? a : result;
+  return !__builtin_isnan(a) && __builtin_isnan(b) ? b : result;
 }
 
 template <class T>
 inline T maximum(T a, T b) {
   T result = maxNum(a, b);
-  result = a != a ? a : result;
-  return a == a && b != b ? b : result;
+  result = __builtin_isnan(a) ? a : result;
+  return !__builtin_isnan(a) && __builtin_isnan(b) ? b : result;
 }
 
 template <class T>
 inline T median(T a, T b, T c) {
   T least = minNum(minNum(a, b), c);
-  if (a != a || b != b || c != c)
+  if (__builtin_isnan(a) || __builtin_isnan(b) || __builtin_isnan(c))
     return least;
   T most = maxNum(maxNum(a, b), c);
   if (most == a)
@@ -144,9 +144,9 @@ inline T divFixup(T a, T b, T c) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   constexpr int kTiny = sizeof(T) == 4 ? -150 : -1075;
   T sign = std::signbit(b) != std::signbit(c) ? T(-1) : T(1);
-  if (c != c)
+  if (__builtin_isnan(c))
     return c;
-  if (b != b)
+  if (__builtin_isnan(b))
     return b;
   bool infiniteB = std::fabs(b) == kInfinity;
   bool infiniteC = std::fabs(c) == kInfinity;
@@ -157,7 +157,7 @@ inline T divFixup(T a, T b, T c) {
   if (infiniteB || c == T(0) || biasedExponent(c) - biasedExponent(b) < kTiny)
     return std::copysign(T(0), sign);
   // Finite operands have no NaN as quotient: the steps before ran over.
-  return std::copysign(a != a ? kInfinity : a, sign);
+  return std::copysign(__builtin_isnan(a) ? kInfinity : a, sign);
 }
 
 /// In revolutions, as v_sin and v_cos count.
@@ -197,7 +197,7 @@ inline T frexpMantissa(T value) {
 template <class To, class From>
 inline To truncateTo(From value) {
   using Limits = std::numeric_limits<To>;
-  if (value != value)
+  if (__builtin_isnan(value))
     return 0;
   double wide = value;
   if (wide <= static_cast<double>(Limits::min()))

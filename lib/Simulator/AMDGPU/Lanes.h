@@ -28,6 +28,8 @@ struct LaneArgs {
   /// A bit a lane beside the result (carry, comparison), as bytes.
   uint8_t *bits;
   const void *in[4];
+  /// A number in the instruction that is no operand.
+  uint32_t immediate;
 };
 
 template <class T>

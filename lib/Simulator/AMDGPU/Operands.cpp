@@ -103,7 +103,7 @@ const uint32_t *SourceReader::permuted(const uint32_t *lanes,
   uint64_t exec = wave.exec();
   auto *out = result.as<uint32_t>();
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    int from = dpp.source[lane];
+    int from = int{dpp.source[lane]};
     bool isValid = from >= 0 && (dpp.fetchesInactive || exec >> from & 1);
     out[lane] = isValid ? lanes[from] : 0;
   }
@@ -124,7 +124,7 @@ const uint32_t *SourceReader::word(unsigned part, LaneBuffer &result) {
   wave.checkArrived(operand.index + part, wave.allLanes);
   if (~defined & wave.exec())
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      int from = instruction.dpp->source[lane];
+      int from = int{instruction.dpp->source[lane]};
       if (from >= 0 && (wave.exec() >> from & 1) && !(defined >> from & 1))
         sources.defined &= ~(1ull << lane);
     }
@@ -259,7 +259,7 @@ void terrazzo::amdsim::readSources(Wave &wave, const Instruction &instruction,
     sources.enabled &= dpp.enabled;
     if (!dpp.zeroesInvalid)
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        int from = dpp.source[lane];
+        int from = int{dpp.source[lane]};
         if (from < 0 || !(dpp.fetchesInactive || wave.exec() >> from & 1))
           sources.enabled &= ~(1ull << lane);
       }

@@ -312,10 +312,12 @@ static void addCompares(OpTable &table, const std::string &type) {
     add("nge", scalar<[](T a, T b, bool &scc) -> void { scc = !(a >= b); }>());
     add("nlg",
         scalar<[](T a, T b, bool &scc) -> void { scc = !(a < b || a > b); }>());
-    add("u",
-        scalar<[](T a, T b, bool &scc) -> void { scc = a != a || b != b; }>());
-    add("o",
-        scalar<[](T a, T b, bool &scc) -> void { scc = a == a && b == b; }>());
+    add("u", scalar<[](T a, T b, bool &scc) -> void {
+          scc = std::isunordered(a, b);
+        }>());
+    add("o", scalar<[](T a, T b, bool &scc) -> void {
+          scc = !std::isunordered(a, b);
+        }>());
   }
 }
 

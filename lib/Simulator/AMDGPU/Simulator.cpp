@@ -143,6 +143,7 @@ Statistics Simulator::run(const Launch &launch, const MemoryMap &memory) const {
   auto count = static_cast<size_t>(
       std::clamp<uint64_t>(wanted, 1, std::max<uint64_t>(groups, 1)));
   std::vector<std::unique_ptr<WorkgroupRunner>> runners;
+  runners.reserve(count);
   for (size_t i = 0; i < count; ++i)
     runners.push_back(
         std::make_unique<WorkgroupRunner>(*program, all, launch, dispatch));

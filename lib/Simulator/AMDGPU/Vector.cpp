@@ -72,7 +72,7 @@ static void modifyLanes(T *lanes, float scale, bool clamp, bool keepsNan,
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     Value value = load(lanes[lane]) * Value(scale);
     if (clamp) {
-      bool isNan = value != value;
+      bool isNan = std::isnan(value);
       Value inside = value > Value(0) ? value : Value(0);
       inside = inside < Value(1) ? inside : Value(1);
       value = isNan && keepsNan ? value : inside;
@@ -120,7 +120,10 @@ static void compute(Wave &wave, const Instruction &instruction,
   readSources(wave, instruction, outcome.sources);
   if ((wave.mode & 0xf0) != 0xf0)
     flushSources(wave, instruction, outcome.sources);
-  LaneArgs args{outcome.result.words, outcome.bits, {}};
+  LaneArgs args{outcome.result.words,
+                outcome.bits,
+                {},
+                static_cast<uint32_t>(instruction.offset)};
   std::copy_n(outcome.sources.lanes, 4, args.in);
   instruction.lanes(args);
   if (instruction.outputModifier || instruction.clamp)

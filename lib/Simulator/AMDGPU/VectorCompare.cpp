@@ -62,12 +62,12 @@ static void addFloat(OpTable &table, const std::string &type) {
           vector<[](T a, T b) { return !(Load(a) > Load(b)); }>());
   addBoth(table, "nge" + type,
           vector<[](T a, T b) { return !(Load(a) >= Load(b)); }>());
-  addBoth(table, "o" + type, vector<[](T a, T b) {
-            return Load(a) == Load(a) && Load(b) == Load(b);
-          }>());
-  addBoth(table, "u" + type, vector<[](T a, T b) {
-            return Load(a) != Load(a) || Load(b) != Load(b);
-          }>());
+  addBoth(
+      table, "o" + type,
+      vector<[](T a, T b) { return !std::isunordered(Load(a), Load(b)); }>());
+  addBoth(
+      table, "u" + type,
+      vector<[](T a, T b) { return std::isunordered(Load(a), Load(b)); }>());
 }
 
 /// The bits of v_cmp_class: signaling NaN, quiet NaN, -inf, -normal, -denormal,

@@ -149,6 +149,29 @@ static void addShifts(OpTable &table) {
       }>());
 }
 
+/// Any function of three bits: bit 4a + 2b + c of the instruction's table.
+template <class T>
+static OpInfo tableOfBits() {
+  OpInfo info = vector<[](T a, T b, T c) { return T(a ^ b ^ c); }>();
+  info.lanes = [](const LaneArgs &args) {
+    const auto *a = static_cast<const T *>(args.in[0]);
+    const auto *b = static_cast<const T *>(args.in[1]);
+    const auto *c = static_cast<const T *>(args.in[2]);
+    auto *out = static_cast<T *>(args.out);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      T result = 0;
+      for (unsigned row = 0; row < 8; ++row) {
+        T isRow = T((row & 4 ? a[lane] : T(~a[lane])) &
+                    (row & 2 ? b[lane] : T(~b[lane])) &
+                    (row & 1 ? c[lane] : T(~c[lane])));
+        result = T(result | (args.immediate >> row & 1 ? isRow : T(0)));
+      }
+      out[lane] = result;
+    }
+  };
+  return info;
+}
+
 static void addLogic(OpTable &table) {
   table.add("v_and_b32", vector<[](U a, U b) { return a & b; }>());
   table.add("v_or_b32", vector<[](U a, U b) { return a | b; }>());
@@ -168,6 +191,8 @@ static void addLogic(OpTable &table) {
             vector<[](U a, U b, U c) { return (a << (b & 31)) | c; }>());
   table.add("v_cndmask_b32",
             vector<[](U a, U b, Bit bit) { return bit.set ? b : a; }>());
+  table.add("v_bitop3_b32", tableOfBits<U>());
+  table.add("v_bitop3_b16", tableOfBits<U16>());
   table.add("v_bfrev_b32",
             vector<[](U a) { return U(__builtin_bitreverse32(a)); }>());
   table.add("v_bcnt_u32_b32",

@@ -140,6 +140,15 @@ static void dotBytes(Wave &wave, const Instruction &i) {
   writeLanes(wave, i.dst.index, out, wave.exec(), defined);
 }
 
+static uint32_t applyTable(uint8_t table, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t bits = 0;
+  for (unsigned entry = 0; entry < 8; ++entry)
+    if (table >> entry & 1)
+      bits |=
+          (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
+  return bits;
+}
+
 /// Any function of three bits (gfx950). Of 16 bits, the upper ones stay.
 template <bool isShort>
 static void bitOperation(Wave &wave, const Instruction &i) {
@@ -157,12 +166,9 @@ static void bitOperation(Wave &wave, const Instruction &i) {
     return isShort && (i.packed.opSel >> number & 1) ? bits >> 16 : bits;
   };
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    uint32_t a = half(0, sources[0][lane]), b = half(1, sources[1][lane]),
-             c = half(2, sources[2][lane]), bits = 0;
-    for (unsigned entry = 0; entry < 8; ++entry)
-      if (i.truthTable >> entry & 1)
-        bits |=
-            (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
+    uint32_t bits =
+        applyTable(i.truthTable, half(0, sources[0][lane]),
+                   half(1, sources[1][lane]), half(2, sources[2][lane]));
     if constexpr (isShort)
       bits = i.packed.opSel & 8 ? (old[lane] & 0xffff) | bits << 16
                                 : (old[lane] & 0xffff0000) | (bits & 0xffff);
@@ -171,7 +177,9 @@ static void bitOperation(Wave &wave, const Instruction &i) {
   writeLanes(wave, i.dst.index, out, wave.exec(), defined);
 }
 
+namespace {
 enum class MixResult : uint8_t { Float, LowHalf, HighHalf };
+} // namespace
 
 template <MixResult kind>
 static void mix(Wave &wave, const Instruction &i) {

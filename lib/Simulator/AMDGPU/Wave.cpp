@@ -114,9 +114,10 @@ void Wave::reportPending(unsigned index, bool isVector) const {
     SourceLine line = group.program.object.lineOf(load.address);
     std::string where =
         line.line ? " of line " + std::to_string(line.line) : std::string();
-    fault(ErrorKind::MissingWait,
-          name + std::to_string(shown) + " is used before a wait covers '" +
-              load.text + "'" + where + " that fills it");
+    name += std::to_string(shown);
+    name.append(" is used before a wait covers '").append(load.text);
+    name.append("'").append(where).append(" that fills it");
+    fault(ErrorKind::MissingWait, name);
   }
   fault(ErrorKind::MissingWait, name + std::to_string(shown) +
                                     " is used while a load may still fill it");

@@ -67,7 +67,8 @@ static std::string wholeText(const KernelText &text) {
       "\"\n.amdhsa_code_object_version 5\n.text\n.globl kernel\n"
       ".p2align 8\n.type kernel,@function\nkernel:\n" +
       text.body +
-      "\n.Lexit:\ns_endpgm\n.Lend:\n.size kernel, .Lend-kernel\n.rodata\n.p2align 6\n"
+      "\n.Lexit:\ns_endpgm\n.Lend:\n.size kernel, "
+      ".Lend-kernel\n.rodata\n.p2align 6\n"
       ".amdhsa_kernel kernel\n"
       ".amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
       ".amdhsa_system_vgpr_workitem_id 2\n"

@@ -402,6 +402,23 @@ TEST(Vector, DualInstructionsExchange) {
   EXPECT_EQ(out[1], ones);
 }
 
+/// The table's rows are numbered by the bits of the three sources.
+TEST(Vector, TablesOfBits) {
+  Words words(10);
+  LaneWords in = {words.lanes(64), words.lanes(64), words.lanes(64)};
+  LaneWords out =
+      runLanes({.chip = "gfx950",
+                .body = "v_bitop3_b32 v32, v16, v17, v18 bitop3:0xca\n"
+                        "v_bitop3_b32 v33, v16, v17, v18 bitop3:0xf0",
+                .outputs = 2},
+               in);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    uint32_t a = in[0][lane], b = in[1][lane], c = in[2][lane];
+    ASSERT_EQ(out[0][lane], (a & b) | (~a & c));
+    ASSERT_EQ(out[1][lane], a);
+  }
+}
+
 /// Packed floats take each half of each source by op_sel.
 TEST(Vector, PackedFloats) {
   Words words(9);
