@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""autotune: measures configurations and keeps the best for each key; heuristics: computes arguments at launch."""
+"""autotune: measures configurations of a kernel and keeps the best for each key."""
 
-import contextlib
 import hashlib
 import inspect
 import json
@@ -10,75 +9,37 @@ import time
 
 from . import devices, knobs, store, targets
 from ._terrazzo import runtime
-from .errors import ArgumentError, TerrazzoError
-from .jit import Wrapper
+from .configurations import Config, copy_of, put_back, zero
+from .errors import ArgumentError, AutotunerError, OutOfResources, PTXASError, TerrazzoError
+from .heuristics import Heuristics, heuristics
+from .jit import JITFunction, KernelInterface, Wrapper
 from .specialize import UnstableConstantError, stable_text
 from .turns import Turns
 
-
-class Config:
-    """One configuration: compile-time arguments of the kernel, and launch options.
-
-    `pre_hook(arguments)` is called before each launch with this configuration.
-    """
-
-    def __init__(self, kwargs, num_warps=4, num_stages=3, num_ctas=1, maxnreg=None, pre_hook=None, ir_override=None):
-        self.kwargs = dict(kwargs)
-        self.num_warps = num_warps
-        self.num_stages = num_stages
-        self.num_ctas = num_ctas
-        self.maxnreg = maxnreg
-        self.pre_hook = pre_hook
-        self.ir_override = ir_override
-
-    def all_kwargs(self):
-        """Everything that the configuration adds to a launch."""
-        options = {
-            "num_warps": self.num_warps,
-            "num_stages": self.num_stages,
-            "num_ctas": self.num_ctas,
-            "maxnreg": self.maxnreg,
-            "ir_override": self.ir_override,
-        }
-        return {**self.kwargs, **{k: v for k, v in options.items() if v is not None}}
-
-    def __eq__(self, other):
-        return isinstance(other, Config) and self.all_kwargs() == other.all_kwargs() and self.pre_hook == other.pre_hook
-
-    def __hash__(self):
-        return hash((tuple((k, str(v)) for k, v in sorted(self.all_kwargs().items())), self.pre_hook))
-
-    def __str__(self):
-        return ", ".join(f"{k}: {v}" for k, v in self.all_kwargs().items())
-
-    def __repr__(self):
-        return f"Config({self})"
-
-
-def _zero(array):
-    if hasattr(array, "zero_"):
-        array.zero_()
-    else:
-        array[...] = 0
-
-
-def _copy_of(array):
-    return array.clone() if hasattr(array, "clone") else array.copy()
-
-
-def _put_back(array, copy):
-    if hasattr(array, "copy_"):
-        array.copy_(copy)
-    else:
-        array[...] = copy
+__all__ = [
+    "Autotuner",
+    "Config",
+    "Heuristics",
+    "JITFunction",
+    "KernelInterface",
+    "OutOfResources",
+    "PTXASError",
+    "autotune",
+    "heuristics",
+]
 
 
 class Autotuner(Wrapper):
-    """A kernel that finds its best configuration for each key; see autotune()."""
+    """A kernel that finds its best configuration for each key; see autotune().
+
+    Made to be derived from: `run`, `prune_configs`, `_bench`, `pre_hook`, `post_hook` and `do_bench` may be overridden,
+    set or called. The state of a launch (`nargs`, `restore_copies`) is that of the thread that it is on.
+    """
 
     def __init__(
         self,
         fn,
+        arg_names,
         configs,
         key,
         reset_to_zero=None,
@@ -93,22 +54,44 @@ class Autotuner(Wrapper):
         cache_results=False,
     ):
         super().__init__(fn)
-        self.configs = list(configs) or [Config({})]
-        for config in self.configs:
-            if not isinstance(config, Config):
-                raise ArgumentError(f"autotune of {self.__name__}(): a configuration is a Config, found {config!r}")
-        self.keys = [key] if isinstance(key, str) else list(key)
+        self.arg_names = list(self.arg_names if arg_names is None else arg_names)
+        self.configs = self._checked_configs(configs)
+        self.keys = [key] if isinstance(key, str) else list(key or ())
         self.cache = {}
         self.cache_results = cache_results
         self.reset_to_zero, self.restore_value = list(reset_to_zero or ()), list(restore_value or ())
-        for name in (*self.reset_to_zero, *self.restore_value):
+        self._check_names((*self.reset_to_zero, *self.restore_value))
+        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
+        self.pre_hook = pre_hook if pre_hook is not None else self._reset_and_save
+        self.post_hook = post_hook if post_hook is not None else self._restore
+        self._set_pruning(prune_configs_by or {})
+        self._do_bench = do_bench
+        self.use_cuda_graph = use_cuda_graph
+        self.num_warmups, self.num_reps = 25 if warmup is None else warmup, 100 if rep is None else rep
+        self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
+        # Of the launch that ended last, on whatever thread.
+        self.best_config = self.bench_time = None
+        self.configs_timings = {}
+        self._turns = Turns()
+        self._measured = {}  # key -> the configuration that is being measured for it
+        self._launch = threading.local()
+
+    def _checked_configs(self, configs):
+        found = list(configs or ()) or [Config({})]
+        for config in found:
+            if not isinstance(config, Config):
+                raise ArgumentError(f"autotune of {self.__name__}(): a configuration is a Config, found {config!r}")
+        return found
+
+    def _check_names(self, names):
+        for name in names:
             if name not in self.arg_names:
                 raise ArgumentError(
                     f"autotune of {self.__name__}(): it has no argument '{name}' to reset or restore; it has "
                     f"{', '.join(self.arg_names)}"
                 )
-        self.pre_hook, self.post_hook = pre_hook, post_hook
-        prune = prune_configs_by or {}
+
+    def _set_pruning(self, prune):
         unknown = set(prune) - {"perf_model", "top_k", "early_config_prune"}
         if unknown:
             raise ArgumentError(
@@ -118,22 +101,24 @@ class Autotuner(Wrapper):
         self.perf_model = prune.get("perf_model")
         self.configs_top_k = prune.get("top_k", 1.0)
         self.early_config_prune = prune.get("early_config_prune")
-        self._do_bench = do_bench
-        self.use_cuda_graph = use_cuda_graph
-        self._times = (25 if warmup is None else warmup, 100 if rep is None else rep)
-        self._defaults = {p.name: p.default for p in self.base_fn.params if p.has_default}
-        # Of the launch that ended last, on whatever thread.
-        self.best_config = self.bench_time = None
-        self.configs_timings = {}
-        self._known_keys = [name for name in self.keys if name in self.arg_names]
-        self._turns = Turns()
-        self._measured = {}  # key -> the configuration that is being measured for it
-        self._launch = threading.local()
 
     @property
     def nargs(self):
         """The arguments, by name, of the launch that this thread is in; None outside of one."""
         return getattr(self._launch, "arguments", None)
+
+    @nargs.setter
+    def nargs(self, arguments):
+        self._launch.arguments = arguments
+
+    @property
+    def restore_copies(self):
+        """What restore_value saved for the measurement that this thread is in, by name."""
+        return getattr(self._launch, "copies", None) or {}
+
+    @restore_copies.setter
+    def restore_copies(self, copies):
+        self._launch.copies = copies
 
     @property
     def do_bench(self):
@@ -143,90 +128,105 @@ class Autotuner(Wrapper):
         from .testing import do_bench, do_bench_cudagraph
 
         if self.use_cuda_graph:
-            return lambda call, quantiles: do_bench_cudagraph(call, self._times[1], quantiles=quantiles)
-        return lambda call, quantiles: do_bench(call, *self._times, quantiles=quantiles)
+            return lambda call, quantiles: do_bench_cudagraph(call, self.num_reps, quantiles=quantiles)
+        return lambda call, quantiles: do_bench(call, self.num_warmups, self.num_reps, quantiles=quantiles)
+
+    @do_bench.setter
+    def do_bench(self, timer):
+        self._do_bench = timer
 
     def key_of(self, arguments):
         """What configurations are chosen by: the values of the key, all dtypes, and the GPU if there is one."""
-        key = [arguments.get(name, self._defaults.get(name)) for name in self._known_keys]
+        names = [name for name in self.keys if name in self.arg_names]
+        key = [arguments.get(name, self._defaults.get(name)) for name in names]
         for name in self.arg_names:
             dtype = getattr(arguments.get(name), "dtype", None)
             if dtype is not None:
-                key.append(dtype)
+                key.append(str(dtype))
         place = _gpu_of(arguments)
         return tuple(key) if place is None else (*key, place)
 
-    def _bench(self, args, kwargs, config):
-        clashes = [name for name in config.kwargs if name in kwargs]
+    def _bench(self, *args, config, **meta):
+        """What the timer says of a configuration; infinity three times where it fails, as one that does not fit."""
+        self._check_clashes(config, meta)
+        try:
+            return self._measure(args, meta, config)
+        except (TerrazzoError, MemoryError) as error:
+            self._launch.failure = getattr(self._launch, "failure", None) or error
+            if knobs.autotuning.print:
+                print(f"autotuning {self.__name__}: {config} fails: {error}")
+            return [float("inf")] * 3
+
+    def _check_clashes(self, config, meta):
+        clashes = [name for name in config.kwargs if name in meta]
         if clashes:
             raise ArgumentError(
                 f"{self.__name__}(): argument '{clashes[0]}' is given at the launch and by the configuration ({config})"
             )
-        full = {**self.named(args, kwargs), **config.all_kwargs()}
-        launch = {**kwargs, **config.all_kwargs()}
+
+    def _measure(self, args, meta, config):
+        full = {**self.named(args, meta), **config.all_kwargs()}
+        launch = {**meta, **config.all_kwargs()}
         for name in (*self.reset_to_zero, *self.restore_value):
-            runtime.check_array(name, full[name])  # before a library touches memory that is not there
+            if full.get(name) is not None:
+                runtime.check_array(name, full[name])  # before a library touches memory that is not there
 
         def call():
             if config.pre_hook:
                 config.pre_hook(full)
-            with self._fresh(full):
-                self.fn.run(*args, **launch)
+            outer, self.restore_copies = self.restore_copies, {}
+            try:
+                self._call_between_hooks(full, args, launch)
+            finally:
+                self.restore_copies = outer
 
         return self.do_bench(call, quantiles=(0.5, 0.2, 0.8))
 
-    @contextlib.contextmanager
-    def _fresh(self, full):
-        """Resets and saves arrays before a measurement and restores them after it, by the user's hooks if given."""
-        copies = {}
-        if self.pre_hook is not None:
-            self.pre_hook(full)
-        else:
-            self._reset(full)
-            copies = {name: _copy_of(full[name]) for name in self.restore_value}
+    def _call_between_hooks(self, full, args, launch):
+        self.pre_hook(full)
         error = None
         try:
-            yield
+            self.fn.run(*args, **launch)
         except BaseException as found:
             error = found
             raise
         finally:
-            if self.post_hook is not None:
-                self.post_hook(full, exception=error)
-            else:
-                for name, copy in copies.items():
-                    _put_back(full[name], copy)
+            self.post_hook(full, exception=error)
 
-    def _reset(self, full):
+    def _reset_and_save(self, full, reset_only=False):
+        """The pre_hook of those that have none: what starts from zero and what comes back. None stays None."""
         for name in self.reset_to_zero:
-            _zero(full[name])
+            if full.get(name) is not None:
+                zero(full[name])
+        if not reset_only:
+            self.restore_copies = {n: copy_of(full[n]) for n in self.restore_value if full.get(n) is not None}
+
+    def _restore(self, full, exception=None):
+        """The post_hook of those that have none."""
+        for name, copy in self.restore_copies.items():
+            put_back(full[name], copy)
+        self.restore_copies = {}
 
     def _reset_for_launch(self, full):
         """Takes what measurements left out of the arrays that start from zero."""
-        if self.pre_hook is None:
-            self._reset(full)
-        elif "reset_only" in inspect.signature(self.pre_hook).parameters:
+        if "reset_only" in inspect.signature(self.pre_hook).parameters:
             self.pre_hook(full, reset_only=True)
         else:
             self.pre_hook(full)
 
     def _tune(self, key, args, kwargs, configs):
         """Measures all; configurations that fail take forever, unless all fail."""
-        timings, first = {}, None
-        for config in configs:
-            self._measured[key] = config
-            try:
-                timings[config] = self._bench(args, kwargs, config)
-            except (TerrazzoError, MemoryError) as error:
-                if isinstance(error, ArgumentError) and "by the configuration" in str(error):
-                    raise
-                first = first or error
-                timings[config] = [float("inf")] * 3
-                if knobs.autotuning.print:
-                    print(f"autotuning {self.__name__}: {config} fails: {error}")
-        if first is not None and all(_seconds(t) == float("inf") for t in timings.values()):
-            raise first
-        return timings
+        timings = {}
+        outer, self._launch.failure = getattr(self._launch, "failure", None), None
+        try:
+            for config in configs:
+                self._measured[key] = config
+                timings[config] = self._bench(*args, config=config, **kwargs)
+            if self._launch.failure is not None and all(_seconds(t) == float("inf") for t in timings.values()):
+                raise self._launch.failure
+            return timings
+        finally:
+            self._launch.failure = outer
 
     def _choose(self, key, args, kwargs):
         """The best configuration of a key, found once also if many threads ask for it.
@@ -244,7 +244,10 @@ class Autotuner(Wrapper):
                 self._measured.pop(key, None)
 
     def _find_best(self, key, args, kwargs):
-        configs = self.prune_configs(args, kwargs)
+        configs = self.prune_configs(kwargs)
+        if len(configs) == 1:  # nothing to choose from
+            self.cache[key] = configs[0]
+            return configs[0]
         stored = self._stored_key(key, configs)
         data = None if stored is None else store.get(stored)
         if data is not None:
@@ -295,31 +298,36 @@ class Autotuner(Wrapper):
             return None
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def prune_configs(self, args, kwargs):
-        """The configurations that are worth measuring for these arguments."""
-        named, configs = self.named(args, {}), self.configs
+    def prune_configs(self, kwargs):
+        """The configurations that are worth measuring for the arguments of this thread's launch (`nargs`)."""
+        named, configs = dict(self.nargs or {}), self.configs
         if self.early_config_prune:
             configs = list(self.early_config_prune(configs, named, **kwargs))
             if not configs:
-                raise ArgumentError(f"autotune of {self.__name__}(): early_config_prune leaves no configuration")
+                raise AutotunerError(f"autotune of {self.__name__}(): early_config_prune leaves no configuration")
         if self.perf_model:
-            top = self.configs_top_k
-            if isinstance(top, float) and top <= 1.0:
-                top = max(1, int(len(self.configs) * top))
-            elif not isinstance(top, int) or top < 1:
-                raise ArgumentError(
-                    f"autotune of {self.__name__}(): top_k is {top!r}, expected a number of configurations or a "
-                    "share of at most 1.0"
-                )
+            top = self._most_to_measure()
             if len(configs) > top:
                 times = {c: self.perf_model(**{**named, **kwargs, **c.all_kwargs()}) for c in configs}
                 configs = sorted(configs, key=times.__getitem__)[:top]
         return configs
 
+    def _most_to_measure(self):
+        """How many configurations top_k leaves: a number, or a share of all."""
+        top = self.configs_top_k
+        if isinstance(top, float) and 0 < top <= 1.0:
+            return max(1, int(len(self.configs) * top))
+        if not isinstance(top, int) or top < 1:
+            raise ArgumentError(
+                f"autotune of {self.__name__}(): top_k is {top!r}, expected a number of configurations or a share of "
+                "at most 1.0"
+            )
+        return top
+
     def run(self, *args, **kwargs):
         """Launches with the best configuration, which it finds first if the key is new."""
         arguments, outer = self.named(args, {}), self.nargs
-        self._launch.arguments = arguments
+        self.nargs = arguments
         try:
             config = self.configs[0]
             if len(self.configs) > 1:
@@ -330,11 +338,16 @@ class Autotuner(Wrapper):
                 config.pre_hook({**arguments, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
         finally:
-            self._launch.arguments = outer
+            self.nargs = outer
 
     def warmup(self, *args, **kwargs):
         """Compiles all configurations for these arguments; gives the compiled kernels."""
-        return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(args, kwargs)]
+        outer, self.nargs = self.nargs, self.named(args, {})
+        try:
+            configs = self.prune_configs(kwargs)
+        finally:
+            self.nargs = outer
+        return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in configs]
 
 
 def _gpu_of(arguments):
@@ -358,32 +371,6 @@ def _seconds(timing):
 
 def _as_list(timing):
     return list(timing) if isinstance(timing, (list, tuple)) else [timing]
-
-
-class Heuristics(Wrapper):
-    """A kernel some of whose arguments are computed from the others; see heuristics()."""
-
-    def __init__(self, fn, values):
-        super().__init__(fn)
-        self.values = dict(values)
-        for name in self.values:
-            if name not in self.arg_names:
-                raise ArgumentError(
-                    f"heuristics of {self.__name__}(): it has no argument '{name}'; it has {', '.join(self.arg_names)}"
-                )
-
-    def _complete(self, args, kwargs):
-        for name, compute in self.values.items():
-            kwargs[name] = compute(self.named(args, kwargs))
-        return kwargs
-
-    def run(self, *args, **kwargs):
-        """Launches with the computed arguments."""
-        return self.fn.run(*args, **self._complete(args, kwargs))
-
-    def warmup(self, *args, **kwargs):
-        """Compiles with the computed arguments."""
-        return self.fn.warmup(*args, **self._complete(args, kwargs))
 
 
 def autotune(
@@ -414,6 +401,7 @@ def autotune(
     def decorate(fn):
         return Autotuner(
             fn,
+            fn.arg_names,
             configs,
             key,
             reset_to_zero,
@@ -427,14 +415,5 @@ def autotune(
             do_bench,
             cache_results,
         )
-
-    return decorate
-
-
-def heuristics(values):
-    """Computes arguments from the others at each launch: {name: function of the dictionary of arguments}."""
-
-    def decorate(fn):
-        return Heuristics(fn, values)
 
     return decorate

@@ -69,6 +69,10 @@ class UnsupportedLanguageConstruct(CompileError):
     """Python that kernels cannot contain."""
 
 
+class PTXASError(CompileError):
+    """PTX that the assembler of NVIDIA refuses."""
+
+
 CompilationError = CompileError
 
 
@@ -100,6 +104,14 @@ class OutOfResources(LaunchError):
 
     def __reduce__(self):
         return type(self), (self.required, self.limit, self.name, str(self)), vars(self)
+
+
+class AutotunerError(ArgumentError):
+    """A tuned kernel that has no configuration left to choose from."""
+
+
+class InterpreterError(TerrazzoError):
+    """Known to files that expect an interpreter; there is none here, since the CPU runs compiled kernels."""
 
 
 class DeviceAssertionError(LaunchError):

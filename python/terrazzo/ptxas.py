@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from .errors import TerrazzoError
+from .errors import PTXASError, TerrazzoError
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def _run(ptx, chip):
             [tool, "-v", f"-arch={chip}", source, "-o", output], capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise TerrazzoError(f"ptxas does not take the PTX for {chip}: {(done.stderr or done.stdout).strip()}")
+            raise PTXASError(f"ptxas does not take the PTX for {chip}: {(done.stderr or done.stdout).strip()}")
         with open(output, "rb") as file:
             return file.read(), done.stderr + done.stdout
 

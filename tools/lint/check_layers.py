@@ -70,7 +70,7 @@ PYTHON_LAYERS = [
     ["device", "driver", "kernel", "ptxas", "report", "store", "testing", "timers"],
     ["compiler"],
     ["jit"],
-    ["autotune"],
+    ["autotune", "configurations", "heuristics"],
     ["runtime"],
     ["__init__"],
     ["compat", "tools"],
