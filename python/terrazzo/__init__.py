@@ -17,7 +17,7 @@ import importlib
 from . import errors, knobs, language
 from .accepted import AsyncCompileMode, FutureKernel, set_allocator
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
-from .compiler import ASTSource, CompiledKernel, compile
+from .compiler import CompiledKernel, compile
 from .devices import synchronize
 from .errors import (
     ArgumentError,
@@ -27,16 +27,19 @@ from .errors import (
     CompileError,
     CompileTimeAssertionFailure,
     DeviceAssertionError,
+    InterpreterError,
     LaunchError,
     OutOfResources,
     SemanticError,
     TerrazzoError,
     UnsupportedLanguageConstruct,
 )
-from .jit import JITFunction, KernelInterface, jit
+from .interface import KernelInterface
+from .jit import JITFunction, jit
 from .language.core import must_use_result
 from .language.values import constexpr_function
 from .sizes import cdiv, next_power_of_2
+from .sources import ASTSource, IRSource
 from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __version__ = "0.1.0"

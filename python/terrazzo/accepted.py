@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Names of the language's host side that are taken for compatibility: on these targets there is nothing to do."""
 
+import contextvars
+
 _allocator = None
+active_mode = contextvars.ContextVar("active_mode", default=None)
 
 
 def set_allocator(allocator):
@@ -29,7 +32,9 @@ class AsyncCompileMode:
         self.ignore_errors = ignore_errors
 
     def __enter__(self):
+        self._token = active_mode.set(self)
         return self
 
     def __exit__(self, *exception):
+        active_mode.reset(self._token)
         return False

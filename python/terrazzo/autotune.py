@@ -12,7 +12,8 @@ from ._terrazzo import runtime
 from .configurations import Config, copy_of, put_back, zero
 from .errors import ArgumentError, AutotunerError, OutOfResources, PTXASError, TerrazzoError
 from .heuristics import Heuristics, heuristics
-from .jit import JITFunction, KernelInterface, Wrapper
+from .interface import KernelInterface, Wrapper
+from .jit import JITFunction
 from .specialize import UnstableConstantError, stable_text
 from .turns import Turns
 

@@ -5,16 +5,27 @@ import hashlib
 import os
 import re
 import shlex
+import time
 
-from . import devices, knobs, statuses, store, targets
+from . import devices, hooks, knobs, statuses, store, targets
 from ._terrazzo import ir, runtime
 from .errors import ArgumentError, CompileError, OutOfResources, plain_diagnostic
-from .kernel import CompiledKernel
+from .kernel import STAGES, CompiledKernel
 from .options import checked, precision, relevant
-from .specialize import UnstableConstantError, spec_from_text, specialization, stable_text
+from .sources import ASTSource, IRSource
+from .specialize import UnstableConstantError, specialization, stable_text
 
 MOST_THREADS = 1024  # of a block, on all GPUs
 REPRODUCER_BYTES = 64 << 20  # that reproducers may take; the oldest go
+
+
+def kernel_name(fn, spec):
+    """(the symbol of a kernel, and again if its function's `repr` says it): letters, digits and underscores."""
+    if fn._repr is None:
+        return (fn.__name__,)
+    text = re.sub(r"\W", "_", str(fn.repr(spec.for_names())), flags=re.ASCII) or "kernel"
+    name = f"_{text}" if text[0].isdigit() else text
+    return name, name
 
 
 def digest_of(fn, spec, options, target):
@@ -32,6 +43,7 @@ def digest_of(fn, spec, options, target):
         spec.text,
         constants,
         stable_text(tuple(sorted((k, repr(v)) for k, v in relevant(options, name).items()))),
+        *kernel_name(fn, spec)[1:],
     ]
     if options["debug"]:  # messages of assertions hold the place in the file
         parts += [f"{file}:{line}" for file, line in fn.places]
@@ -50,13 +62,7 @@ def compile_specs(fn, specs, options, target=None, device=0):
 
     `target` is the process's unless given; a target without a chip means that of `device`.
     """
-    target = devices.resolved(target or devices.target(), device)
-    options = checked(options)
-    options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
-    if options["default_dot_input_precision"] is None:
-        chosen = precision("TERRAZZO_F32_DEFAULT (knobs.language.fp32_default)", knobs.language.fp32_default or None)
-        options["default_dot_input_precision"] = chosen or "tf32"
-    _check_threads(fn, options, target)
+    target, options = _settled(fn, options, target, device)
     spec = specialization(fn.params, specs)
     key = fn.cache_key
     digest, stable = digest_of(fn, spec, options, target)
@@ -64,20 +70,37 @@ def compile_specs(fn, specs, options, target=None, device=0):
     if known is not None and known.options == options:
         return known
     data = known.data if known is not None else (store.get(digest) if stable else None)
-    compiled = _load(fn, spec, options, target, digest, data)
-    if compiled is None:
+    is_hit, times = data is not None, hooks.CompileTimes()
+    if data is None:
+        start = time.perf_counter()
         data = _build(fn, spec, options, target)
+        times.lowering_stages.append((STAGES[target.partition(":")[0]][-1], hooks.microseconds_since(start)))
         if stable and fn.cache_key == key:  # nothing changed meanwhile
+            start = time.perf_counter()
             store.put(digest, data)
-        compiled = _load(fn, spec, options, target, digest, data)
-    fn.known[digest] = compiled
+            times.store_results = hooks.microseconds_since(start)
+    compiled = fn.known[digest] = CompiledKernel(fn, spec, options, target, digest, data, kernel_name(fn, spec)[0])
+    if known is None:
+        hooks.tell_listener(ASTSource.of(fn, spec), compiled, times, is_hit)
     return compiled
 
 
-def _load(fn, spec, options, target, digest, data):
-    if data is None:
-        return None
-    return CompiledKernel(fn, spec, options, target, digest, data)
+def _settled(fn, options, target, device):
+    """The target with its chip, and all options, those that the function and the process say included."""
+    target = devices.resolved(target or devices.target(), device)
+    options = checked(options)
+    options["debug"] = options["debug"] or bool(fn.debug) or knobs.runtime.debug
+    if options["default_dot_input_precision"] is None:
+        chosen = precision("TERRAZZO_F32_DEFAULT (knobs.language.fp32_default)", knobs.language.fp32_default or None)
+        options["default_dot_input_precision"] = chosen or "tf32"
+    _check_threads(fn, options, target)
+    return target, options
+
+
+def key_of(fn, specs, options, target=None, device=0):
+    """The key that compile_specs finds a kernel by."""
+    target, options = _settled(fn, options, target, device)
+    return digest_of(fn, specialization(fn.params, specs), options, target)[0]
 
 
 def _build(fn, spec, options, target):
@@ -86,7 +109,7 @@ def _build(fn, spec, options, target):
     name, chip = targets.check_target(target)
     # A kernel may ask about its target: "cuda:90", "hip:gfx942".
     asked = f"cuda:{re.sub(r'[^0-9]', '', chip)}" if name == "cuda" else target if name == "hip" else "cpu"
-    facts = {**relevant(options, name), "target": asked}
+    facts = {**relevant(options, name), "target": asked, "symbol": kernel_name(fn, spec)[0]}
     builder = frontend.build_module(fn, spec.arg_types, spec.constexprs, spec.arg_attrs, facts)
     try:
         return ir.compile(builder, target, "tile")
@@ -138,58 +161,33 @@ def _source_line(file, line):
     return linecache.getline(file, line).rstrip("\n") or None
 
 
-class ASTSource:
-    """A kernel function with a signature given as text, to be compiled ahead of time.
-
-    `signature` maps parameter names to "*fp32", "i32" or "constexpr", `constexprs` names (or positions, or 1-tuples of
-    these) to values, `attrs` positions to lists such as [["tt.divisibility", 16]].
-    """
-
-    ext = "tile"
-
-    def __init__(self, fn, signature, constexprs=None, attrs=None):
-        self.fn = fn
-        self.signature = {self._name(k): v for k, v in signature.items()}
-        self.constants = {self._name(k): v for k, v in (constexprs or {}).items()}
-        self.attrs = {self._name(k): v for k, v in (attrs or {}).items()}
-        self.name = fn.__name__
-
-    def _name(self, key):
-        while isinstance(key, tuple) and len(key) == 1:
-            key = key[0]
-        if isinstance(key, int):
-            if key >= len(self.fn.arg_names):
-                raise ArgumentError(
-                    f"{self.fn.__name__}() has {len(self.fn.arg_names)} parameters, found position {key}"
-                )
-            return self.fn.arg_names[key]
-        if key not in self.fn.arg_names:
-            raise ArgumentError(f"{self.fn.__name__}() has no parameter '{key}'; it has {', '.join(self.fn.arg_names)}")
-        return key
-
-    def specs(self):
-        """The descriptions of all parameters."""
-        result = []
-        for parameter in self.fn.params:
-            name, text = parameter.name, self.signature.get(parameter.name)
-            if name in self.constants:
-                result.append(("const", self.constants[name]))
-            elif text is None or text == "constexpr":
-                if not parameter.has_default:
-                    raise ArgumentError(f"{self.fn.__name__}(): parameter '{name}' has neither a type nor a value")
-                result.append(("const", parameter.default))
-            else:
-                spec = spec_from_text(text, name)
-                if any(list(a)[-1] == 16 for a in self.attrs.get(name, ())):
-                    spec = (*spec[:2], True, *spec[3:])
-                result.append(spec)
-        return tuple(result)
-
-
 def compile(src, target=None, options=None):
-    """Compiles an ASTSource, or the text or path of a module, and gives the compiled kernel."""
+    """Compiles an ASTSource, an IRSource, or the module in the file of a path, and gives the compiled kernel."""
     if target is not None and not isinstance(target, str):
         target = targets.target_text(target)
+    if isinstance(src, (str, os.PathLike)):
+        src = IRSource(src)
     if isinstance(src, ASTSource):
         return compile_specs(src.fn, src.specs(), dict(options or {}), target)
-    raise ArgumentError(f"compile() takes an ASTSource, found {type(src).__name__}")
+    if isinstance(src, IRSource):
+        return _compile_module(src, dict(options or {}), target)
+    raise ArgumentError(f"compile() takes an ASTSource, an IRSource or a path, found {type(src).__name__}")
+
+
+def _compile_module(source, options, target):
+    """The compiled kernel of a module of IR."""
+    target, options = devices.resolved(target or devices.target(), 0), checked(options)
+    digest = hashlib.sha256("\0".join([store.fingerprint(), target, source.text]).encode()).hexdigest()
+    data, times = store.get(digest), hooks.CompileTimes()
+    is_hit = data is not None
+    if data is None:
+        start = time.perf_counter()
+        try:
+            data = ir.compile(source.text, target, "tile")
+        except ir.DiagnosticError as error:
+            raise failure(error, source.text, source.name, target) from None
+        times.lowering_stages.append((STAGES[target.partition(":")[0]][-1], hooks.microseconds_since(start)))
+        store.put(digest, data)
+    compiled = CompiledKernel(source, source.specialization, options, target, digest, data, source.name)
+    hooks.tell_listener(source, compiled, times, is_hit)
+    return compiled

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Configurations that autotune measures, and what each measurement starts afresh with: arrays that are reset or saved."""
+"""Configurations that autotune measures, and how the arrays that each starts afresh with are reset or saved."""
 
 
 class Config:

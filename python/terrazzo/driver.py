@@ -2,13 +2,12 @@
 """The driver as other tools of this language ask for it: `runtime.driver.active`."""
 
 import os
-import re
 import sys
 
 from . import errors
 from ._terrazzo import runtime
-from .devices import chip, default_name, opened, properties, resolved, target
-from .targets import Target, warp_size
+from .devices import default_name, opened, properties, resolved, target
+from .targets import described
 
 
 class _Utils:
@@ -46,9 +45,17 @@ class Driver:
     def get_current_target(self):
         """The target as (backend, arch, warp size); of NVIDIA the arch is a number, 90."""
         full = resolved(target(), self.get_current_device())
-        name, found = full.partition(":")[0], chip(full)
-        arch = int(re.sub(r"\D", "", found)) if name == "cuda" else found.partition("+")[0]
-        return Target(name, arch, warp_size(full))
+        return described(full)
+
+    @classmethod
+    def is_active(cls):
+        """Whether there is a device for it; the CPU always is one."""
+        return True
+
+    def get_device_capability(self, device=None):
+        """The compute capability of a GPU as (major, minor), (0, 0) of others."""
+        target = self.get_current_target()
+        return divmod(target.arch, 10) if target.backend == "cuda" else (0, 0)
 
     def get_current_device(self):
         """The number of the device."""
@@ -119,10 +126,11 @@ class Driver:
         return ("" if found.is_int_signed() else "u") + f"int{max(8, found.primitive_bitwidth)}_t"
 
 
-class _Active:
+class DriverConfig:
     """Holds the driver in use; others may put in their own."""
 
-    active = Driver()
+    def __init__(self):
+        self.default = self.active = Driver()
 
     def set_active(self, driver):
         """Puts another driver in."""
@@ -130,7 +138,7 @@ class _Active:
 
     def reset_active(self):
         """Puts the built-in driver back."""
-        self.active = Driver()
+        self.active = self.default
 
 
-driver = _Active()
+driver = DriverConfig()

@@ -88,6 +88,10 @@ class ArgumentRangeError(ArgumentError, OverflowError):
     """An integer argument that the type it has to have cannot hold."""
 
 
+class SpecializationError(LaunchError, RuntimeError):
+    """The text of a specialisation that is of another function, or that cannot be written."""
+
+
 class OutOfResources(LaunchError):
     """A kernel that needs more of something than the device has: `required` and `limit` of `name`.
 

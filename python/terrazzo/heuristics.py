@@ -2,7 +2,7 @@
 """heuristics: computes arguments of a kernel from the others, at each launch."""
 
 from .errors import ArgumentError
-from .jit import Wrapper
+from .interface import Wrapper
 from .options import OPTIONS
 
 

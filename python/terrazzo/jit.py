@@ -2,100 +2,24 @@
 """jit: makes a Python function a kernel, compiled for the types of its arguments when it is launched."""
 
 import functools
-import importlib
 import inspect
-import pickle
 
-from . import devices, knobs, targets
+from . import devices, hooks, knobs, targets
 from . import language as tl
 from ._terrazzo import runtime
-from .compiler import compile_specs
-from .errors import ArgumentError
-from .language.dtypes import dtype, pointer_type
+from .compiler import compile_specs, key_of
+from .errors import ArgumentError, SpecializationError
+from .interface import KernelInterface, Wrapper
+from .language.dtypes import dtype
 from .options import OPTIONS, PLACING
-from .specialize import parameters_of, spec_from_text, type_from_text
+from .specialize import parameters_of
+from .stand_ins import stand_in
 from .turns import Turns
-from .wrappers import MockTensor, UnalignedMock
+from .wrappers import MockTensor, TensorWrapper, reinterpret
+
+__all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "Wrapper", "jit", "reinterpret"]
 
 runtime.set_language_types(tl.constexpr, dtype)
-
-
-def _find(module, name, depth=0):
-    """What a name of a module is, with `depth` of the wrappers around a kernel taken off."""
-    found = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    for _ in range(depth):
-        found = found.fn
-    return found
-
-
-class KernelInterface:
-    """What kernel[grid](...) can be said of: jit functions, and what autotune and heuristics make of them.
-
-    They pickle and copy as functions do: by name, and to themselves.
-    """
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __reduce__(self):
-        module, name = self.__module__, self.__qualname__
-        try:
-            layer = _find(module, name)
-        except (ImportError, AttributeError):
-            layer = None
-        depth = 0
-        while layer is not self and isinstance(layer, Wrapper):
-            layer, depth = layer.fn, depth + 1
-        if layer is not self:
-            raise pickle.PicklingError(
-                f"kernel {name} cannot be pickled: it is not what {module}.{name} names; define it at the top level of "
-                "its module"
-            )
-        return _find, (module, name, depth)
-
-    # [grid] never ends, so that Python must not take it for a sequence.
-    __iter__ = __contains__ = None
-
-    def __getitem__(self, grid):
-        return functools.partial(self.run, grid=grid, warmup=False)
-
-    def warmup(self, *args, grid=None, **kwargs):
-        """Compiles for these arguments without a launch."""
-        return self.run(*args, grid=grid, warmup=True, **kwargs)
-
-
-class Wrapper(KernelInterface):
-    """A kernel with something around its launches; it has the kernel's attributes too."""
-
-    def __init__(self, fn):
-        self.fn = fn
-        self.arg_names = fn.arg_names
-        self.base_fn = fn
-        while isinstance(self.base_fn, Wrapper):
-            self.base_fn = self.base_fn.fn
-        self.__name__, self.__doc__ = self.base_fn.__name__, self.base_fn.__doc__
-        self.__module__, self.__qualname__ = self.base_fn.__module__, self.base_fn.__qualname__
-
-    def __getattr__(self, name):
-        if name in ("fn", "base_fn") or name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self.fn, name)
-
-    def named(self, args, kwargs):
-        """The arguments by name."""
-        if len(args) > len(self.arg_names):
-            raise ArgumentError(
-                f"{self.__name__}() takes {len(self.arg_names)} positional arguments but {len(args)} were given"
-            )
-        return {**dict(zip(self.arg_names, args)), **kwargs}
-
-    def __call__(self, *args, **kwargs):
-        return self.base_fn(*args, **kwargs)
 
 
 class JITFunction(runtime.Dispatcher, KernelInterface):
@@ -129,7 +53,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self._remember()
         self.file = fn.__code__.co_filename
         self.starting_line_number = fn.__code__.co_firstlineno
-        self.pre_run_hooks = []
+        self.pre_run_hooks = hooks.HookList(self._set_hooked)
         self.known = {}  # digest -> CompiledKernel
         self.last = None  # the kernel compiled last
         self._dependencies = None
@@ -156,6 +80,35 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         from . import frontend
 
         return frontend.source_of(self.fn).text
+
+    raw_src = src
+
+    def _unsafe_update_src(self, text):
+        """Makes the function one of another text, with the same name and parameters; its key follows."""
+        from .frontend.source import with_text
+
+        self.fn = with_text(self.fn, text)
+        with self._turns.of("guards"):
+            self._dependencies = None
+
+    @property
+    def __globals__(self):
+        return self.fn.__globals__
+
+    @property
+    def qualified_name(self):
+        """The module and the name of the function."""
+        return f"{self.fn.__module__}.{self.fn.__qualname__}"
+
+    @property
+    def module(self):
+        """The name of the module that the function is of."""
+        return self.fn.__module__
+
+    @property
+    def repr(self):
+        """repr(specialization): the name of a kernel that is compiled for its `constants` and `signature`."""
+        return self._repr if self._repr is not None else lambda specialization: self.fn.__name__
 
     @property
     def signature(self):
@@ -239,23 +192,44 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
     def _compile_into(self, key, specs, options, backend, device):
         device = max(device, 0)
-        compiled = compile_specs(self, specs, options, _target_of(options, backend), device)
-        hooks = knobs.runtime
-        hooks.kernel_load_start_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
+        compiled = self._compile(specs, options, _target_of(options, backend), device)
+        if compiled is None:
+            raise SpecializationError(f"knobs.runtime.jit_cache_hook took the compilation of {self.__name__}() over")
+        around = knobs.runtime
+        around.kernel_load_start_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
         compiled.n_regs, compiled.n_spills = self._insert(key, compiled.data, backend, device, compiled)
         if backend in targets.GPUS:
             devices.used.add((backend, device))
-        hooks.kernel_load_end_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
+        around.kernel_load_end_hook(compiled, None, compiled.name, compiled.metadata, compiled.hash)
         self.last = compiled
 
+    def _compile(self, specs, options, target, device=0, is_warmup=False):
+        """The compiled kernel, between the hooks of the process; None if the first of them says that it has it."""
+        around = knobs.runtime
+        if not around.jit_cache_hook and not around.jit_post_compile_hook:
+            return compile_specs(self, specs, options, target, device)
+        key = key_of(self, specs, options, target, device)
+        if key in self.known:
+            return compile_specs(self, specs, options, target, device)
+        facts = (self, key, specs, options, device, is_warmup)
+        if hooks.tell(around.jit_cache_hook, *facts):
+            return None
+        compiled = compile_specs(self, specs, options, target, device)
+        hooks.tell(around.jit_post_compile_hook, *facts)
+        return compiled
+
     def _run_hooks(self, arguments):
+        run_time = [p.name for p in self.params if p.name in arguments and not p.is_constexpr]
+        rest = {name: value for name, value in arguments.items() if name not in run_time}
         for hook in list(self.pre_run_hooks):
-            hook(**arguments)
+            if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in inspect.signature(hook).parameters.values()):
+                hook(*[arguments[name] for name in run_time], **rest)
+            else:
+                hook(**arguments)
 
     def add_pre_run_hook(self, hook):
-        """Calls `hook(**arguments)` before each launch."""
+        """Calls `hook(**arguments)` before each launch; one with *args gets the run-time arguments by position."""
         self.pre_run_hooks.append(hook)
-        self._set_hooked(True)
 
     def run(self, *args, grid, warmup=False, **kwargs):
         """Launches, or with `warmup` only compiles; gives the compiled kernel."""
@@ -269,19 +243,22 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         A dtype stands for an array of it, text such as "*fp32" or "i32" for a value of that type.
         """
         by_name = {p.name: p for p in self.params}
-        args = [_stand_in(a, p) for a, p in zip(args, self.params)] + list(args[len(self.params) :])
-        kwargs = {k: _stand_in(v, by_name[k]) if k in by_name else v for k, v in kwargs.items()}
+        args = [stand_in(a, p) for a, p in zip(args, self.params)] + list(args[len(self.params) :])
+        kwargs = {k: stand_in(v, by_name[k]) if k in by_name else v for k, v in kwargs.items()}
         _, specs, options, backend = self._specialization(tuple(args), kwargs)
         target = _target_of(options, backend)
-        if target == "cpu":
+        if target == "cpu" and not knobs.runtime.jit_cache_hook and not knobs.runtime.jit_post_compile_hook:
             return self._prepare(tuple(args), kwargs)
         # Nothing is loaded: the device or the named processor may be on another machine.
-        self.last = compile_specs(self, specs, options, target)
-        return self.last
+        compiled = self._compile(specs, options, target, is_warmup=True)
+        self.last = compiled if compiled is not None else self.last
+        return compiled
 
     def preload(self, specialization_data):
-        """Kernels are found in the cache by themselves; there is nothing to be loaded by hand."""
-        return
+        """Compiles what a hook was told in compile["specialization_data"]; gives the compiled kernel."""
+        specs, options = hooks.specialization_from_text(self, specialization_data)
+        self.last = self._compile(specs, options, _target_of(options, devices.default_name()), is_warmup=True)
+        return self.last
 
     def __call__(self, *args, **kwargs):
         raise ArgumentError(
@@ -314,39 +291,6 @@ class _DeviceCaches:
         self._fn._clear_plans()
 
 
-_VALUES = {"int32": 2, "int64": (1 << 32) + 2, "uint64": (1 << 63) + 2, "fp32": 0.5, "int1": True}
-
-
-def _stand_in(value, parameter):
-    """A value of the type that a dtype, a numpy scalar type, or a text means; other arguments as they are."""
-    if parameter.is_constexpr:
-        return value
-    if isinstance(value, pointer_type):
-        return MockTensor(value.element_ty)
-    if isinstance(value, type) and value.__module__ == "numpy":
-        import numpy
-
-        return MockTensor(numpy.dtype(value))
-    if isinstance(value, str) and type_from_text(value.partition(":")[0]) is not None:
-        spec = spec_from_text(value, parameter.name)
-        if spec[0] == "ptr":
-            if spec[3]:
-                raise ArgumentError(
-                    f"argument '{parameter.name}': '{value}' is for ahead-of-time compilation; launches see for "
-                    "themselves which arrays overlap"
-                )
-            return MockTensor(dtype(spec[1])) if spec[2] else UnalignedMock(dtype(spec[1]))
-        if parameter.fixed_type == dtype(spec[1]):
-            return 0
-        if spec[1] not in _VALUES:
-            raise ArgumentError(
-                f"argument '{parameter.name}': no Python value becomes a {spec[1]} unless the parameter is annotated so"
-            )
-        scale = {"int32": 16, "int64": 1 << 32, "uint64": 1 << 63}
-        return scale[spec[1]] if spec[2] else 1 if spec[3] else _VALUES[spec[1]]
-    return MockTensor.wrap_dtype(value)
-
-
 def jit(
     fn=None,
     *,
@@ -361,8 +305,9 @@ def jit(
     """Makes a Python function a kernel. Used bare, or with options:
 
     do_not_specialize (names or positions): values that the kernel is not compiled for; do_not_specialize_on_alignment:
-    the same for divisibility by 16 alone; debug: arms device_assert; noinline, repr: accepted for compatibility;
-    launch_metadata: a function that adds to what hooks around launches are given.
+    the same for divisibility by 16 alone; names that the function does not have are passed over. debug: arms
+    device_assert; noinline: accepted, calls are traced in place; repr(specialization): gives the name of the compiled
+    kernel, of its `constants` and `signature`; launch_metadata: adds to what hooks around launches are given.
     """
 
     def decorate(function):

@@ -7,6 +7,8 @@ TERRAZZO_CACHE_DIR          where compiled kernels are kept (empty: nowhere)    
 TERRAZZO_CACHE_SIZE         bytes that they may take, also as 500M or 2G                knobs.cache.size
 TERRAZZO_REPRODUCER_DIR     where modules that failed to compile are kept (or nowhere)  knobs.compilation.reproducer_dir
 TERRAZZO_PRINT_AUTOTUNING=1 says what autotune measured and chose                       knobs.autotuning.print
+TERRAZZO_CACHE_AUTOTUNING=1 keeps what autotune chose on disk                           knobs.autotuning.cache
+TERRAZZO_CACHE_MANAGER      module:Class that keeps compiled kernels instead            knobs.cache.manager_class
 TERRAZZO_F32_DEFAULT        input_precision of dots that have none (or                  knobs.language.fp32_default
                             TRITON_F32_DEFAULT); for GPUs, by default tf32
 """
@@ -53,13 +55,18 @@ class _Group:
 
     @contextmanager
     def scope(self):
-        """Puts back, on leaving, what is changed inside."""
+        """Puts back, on leaving, what is changed inside, the hooks of chains included."""
         saved = {k: v for k, v in vars(self).items() if not k.startswith("_")}
+        chains = [(v, list(v.calls)) for v in saved.values() if isinstance(v, HookChain)]
         try:
             yield self
         finally:
+            for name in [k for k in vars(self) if not k.startswith("_") and k not in saved]:
+                delattr(self, name)
             for name, value in saved.items():
                 setattr(self, name, value)
+            for chain, calls in chains:
+                chain.set(calls)
 
 
 class HookChain:
@@ -79,6 +86,11 @@ class HookChain:
         """Takes a function out."""
         if hook in self.calls:
             self.calls.remove(hook)
+        self._notify()
+
+    def set(self, hooks):
+        """Puts these functions in the place of all."""
+        self.calls = list(hooks)
         self._notify()
 
     def _notify(self):
@@ -104,14 +116,22 @@ class _Runtime(_Group):
                 "jit_post_compile_hook": None,
                 "interpret": False,
                 "override_arch": None,
+                "add_stages_inspection_hook": None,
             }
         )
         self.launch_enter_hook = HookChain(self._arm)
         self.launch_exit_hook = HookChain(self._arm)
         self.kernel_load_start_hook = HookChain()
         self.kernel_load_end_hook = HookChain()
+        self.kernel_unload_hook = HookChain()
 
     def __setattr__(self, name, value):
+        chain = self.__dict__.get(name)
+        if isinstance(chain, HookChain) and value is not chain:  # one function, or None, in the place of all
+            if isinstance(value, HookChain):
+                value = value.calls
+            chain.set([] if value is None else value if isinstance(value, list) else [value])
+            return
         super().__setattr__(name, value)
         if name == "debug":
             _tell_launches()
@@ -132,7 +152,8 @@ class _Language(_Group):
     def __init__(self):
         super().__init__(
             lambda: {
-                "fp32_default": os.environ.get("TERRAZZO_F32_DEFAULT") or os.environ.get("TRITON_F32_DEFAULT") or None
+                "fp32_default": os.environ.get("TERRAZZO_F32_DEFAULT") or os.environ.get("TRITON_F32_DEFAULT") or None,
+                "default_fp_fusion": True,
             }
         )
 
@@ -160,18 +181,46 @@ cache = _Group(
     lambda: {
         "dir": _folder("TERRAZZO_CACHE_DIR", "kernels"),
         "size": os.environ.get("TERRAZZO_CACHE_SIZE") or None,
+        "dump_dir": _folder("TERRAZZO_DUMP_DIR", "dump"),
+        "override_dir": _folder("TERRAZZO_OVERRIDE_DIR", "override"),
+        "manager_class": os.environ.get("TERRAZZO_CACHE_MANAGER") or os.environ.get("TRITON_CACHE_MANAGER") or None,
+        "remote_manager_class": os.environ.get("TERRAZZO_REMOTE_CACHE") or None,
     }
 )
 compilation = _Group(
     lambda: {
         "always_compile": _flag("TERRAZZO_ALWAYS_COMPILE"),
         "reproducer_dir": _folder("TERRAZZO_REPRODUCER_DIR", "reproducers"),
+        "listener": None,
+        **dict.fromkeys(("override", "dump_ir", "store_binary_only", "use_ir_loc", "disable_line_info"), False),
+        **dict.fromkeys(("enable_asan", "allow_non_constexpr_globals", "front_end_debugging"), False),
+        "instrumentation_mode": "",
     }
 )
-autotuning = _Group(lambda: {"print": _flag("TERRAZZO_PRINT_AUTOTUNING"), "cache": False, "listener": None})
+autotuning = _Group(
+    lambda: {
+        "print": _flag("TERRAZZO_PRINT_AUTOTUNING") or _flag("TRITON_PRINT_AUTOTUNING"),
+        "cache": _flag("TERRAZZO_CACHE_AUTOTUNING") or _flag("TRITON_CACHE_AUTOTUNING"),
+        "listener": None,
+    }
+)
+
+
+class _Accepted(_Group):
+    """Switches of compilers that are not there: they can be set, and read what was set, or None."""
+
+    def __init__(self):
+        super().__init__(dict)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+
+nvidia, amd, build, redis, proton = (_Accepted() for _ in range(5))
 
 
 def refresh_knobs():
     """Takes all switches from the environment again."""
-    for group in (runtime, language, cache, compilation, autotuning):
+    for group in (runtime, language, cache, compilation, autotuning, nvidia, amd, build, redis, proton):
         group.reset()

@@ -3,14 +3,16 @@
 
 from .autotune import Autotuner, Config, Heuristics, autotune, heuristics
 from .driver import driver
-from .errors import OutOfResources
-from .jit import JITFunction, KernelInterface
+from .errors import InterpreterError, OutOfResources
+from .interface import KernelInterface
+from .jit import JITFunction
 from .wrappers import MockTensor, TensorWrapper, reinterpret
 
 __all__ = [
     "Autotuner",
     "Config",
     "Heuristics",
+    "InterpreterError",
     "JITFunction",
     "KernelInterface",
     "MockTensor",

@@ -8,6 +8,7 @@ get them from the extension module, ahead-of-time compilation from text such as 
 
 import inspect
 import re
+from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,7 +133,9 @@ def _read_annotation(parameter, fn):
 
 
 def parameters_of(fn, do_not_specialize=(), do_not_specialize_on_alignment=()):
-    """The parameters of a Python function; those two are names or positions."""
+    """The parameters of a Python function; those two are names or positions. Public kernels also name parameters that
+    they no longer have, which is harmless.
+    """
     result = []
     for index, (name, p) in enumerate(inspect.signature(fn).parameters.items()):
         parameter = Parameter(index, name, p.kind, p.annotation, p.default)
@@ -142,13 +145,6 @@ def parameters_of(fn, do_not_specialize=(), do_not_specialize_on_alignment=()):
         )
         _read_annotation(parameter, fn)
         result.append(parameter)
-    names = {p.name for p in result}
-    for wanted in (*do_not_specialize, *do_not_specialize_on_alignment):
-        if (isinstance(wanted, str) and wanted not in names) or (isinstance(wanted, int) and wanted >= len(result)):
-            raise ArgumentError(
-                f"{fn.__name__}() has no parameter {wanted!r} that could be left unspecialised; it has "
-                f"{', '.join(names)}"
-            )
     return result
 
 
@@ -184,6 +180,9 @@ def stable_text(value, reach=None):
     return f"{type(value).__name__}:{found.digest}"
 
 
+NamedSpecialization = namedtuple("NamedSpecialization", ["constants", "signature"])
+
+
 @dataclass
 class Specialization:
     """What one kernel is compiled for, in the form that the frontend takes."""
@@ -198,6 +197,12 @@ class Specialization:
     def text(self):
         """The signature as text, facts about the arguments included."""
         return ", ".join(self.parts)
+
+    def for_names(self):
+        """What the `repr` of a jit function is given: `constants` and `signature`, by parameter."""
+        signature = dict.fromkeys(self.constexprs, "constexpr")
+        signature |= {name: short_name(ty) if hasattr(ty, "is_ptr") else str(ty) for name, ty in self.arg_types.items()}
+        return NamedSpecialization(dict(self.constexprs), signature)
 
     def stable_constants(self, reach):
         """The constants as text, see stable_text; raises UnstableConstantError."""

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The disk cache of compiled kernels. Nothing that goes wrong with it stops a launch: it warns, once a reason."""
 
-import functools
-import hashlib
 import warnings
-from pathlib import Path
 
-from . import knobs
-from ._terrazzo import ir, runtime
+from . import cache_managers, knobs
+from ._terrazzo import runtime
 from .errors import CacheWarning
+from .fingerprints import fingerprint  # noqa: F401  (keys are made with it)
 from .turns import lock_for_forks
 
 _lock = lock_for_forks()
 _open = {}  # (directory, size) -> runtime.Cache, or None where it could not be opened
 _warned = set()
+_FILE = "kernel.artifact"  # the name that a user's cache manager keeps a kernel under
 
 
 def _warn(text):
@@ -39,27 +38,22 @@ def _cache():
         return _open[directory, size]
 
 
-@functools.cache
-def fingerprint():
-    """A string that changes whenever other code may be made: by the compiler, the language or the frontend."""
-    digest = hashlib.sha256(ir.fingerprint().encode())
-    package = Path(__file__).parent
-    # Kernels see what the first two define.
-    files = [package / "sizes.py", package / "tools" / "tensor_descriptor.py"]
-    for layer in ("frontend", "language"):
-        files += sorted((package / layer).rglob("*.py"))
-    for path in files:
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return f"{ir.fingerprint()}-{digest.hexdigest()[:16]}"
+def _read(path):
+    if path is None:
+        return None
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def get(key):
     """The bytes under a key, or None; a corrupt entry warns and counts as none."""
-    cache = None if knobs.compilation.always_compile else _cache()
-    if cache is None:
+    if knobs.compilation.always_compile:
         return None
     try:
-        return cache.get(key)
+        if knobs.cache.manager_class:
+            return _read(cache_managers.get_cache_manager(key).get_file(_FILE))
+        cache = _cache()
+        return None if cache is None else cache.get(key)
     except Exception as error:
         _warn(f"a cached kernel is compiled again: {error}")
         return None
@@ -67,10 +61,10 @@ def get(key):
 
 def put(key, data):
     """Stores bytes under a key."""
-    cache = _cache()
-    if cache is None:
-        return
     try:
-        cache.put(key, data)
+        if knobs.cache.manager_class:
+            cache_managers.get_cache_manager(key).put(data, _FILE)
+        elif (cache := _cache()) is not None:
+            cache.put(key, data)
     except Exception as error:
         _warn(f"a compiled kernel could not be cached: {error}")

@@ -6,6 +6,7 @@ A text names one: "cpu", "cuda", "hip:gfx942". What devices there are is the bus
 
 import functools
 import os
+import re
 from contextlib import contextmanager
 
 from . import errors
@@ -125,6 +126,14 @@ class Target:
 
     def __repr__(self):
         return f"GPUTarget(backend={self.backend!r}, arch={self.arch!r}, warp_size={self.warp_size!r})"
+
+
+def described(text):
+    """The Target of a text with its chip: (backend, arch, warp size); of NVIDIA the arch is a number, 90."""
+    name, chip = check_target(text)
+    chip = chip or host_chip()
+    arch = int(re.sub(r"\D", "", chip)) if name == "cuda" else chip.partition("+")[0]
+    return Target(name, arch, warp_size(text))
 
 
 def target_text(target):

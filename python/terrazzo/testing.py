@@ -5,6 +5,7 @@ import functools
 import importlib
 import math
 import os
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,16 @@ def assert_close(x, y, atol=None, rtol=None, err_msg=""):
         raise AssertionError(f"{err_msg} {x} is not close to {y} (atol={atol}, rtol={rtol})")
 
 
+def nvsmi(attributes):
+    """The integers that nvidia-smi reports of the first GPU, such as of ["clocks.current.sm", "clocks.max.sm"]."""
+    command = ["nvidia-smi", "-i", "0", f"--query-gpu={','.join(attributes)}", "--format=csv,noheader,nounits"]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise TerrazzoError(f"nvidia-smi does not say {', '.join(attributes)}: {error}") from None
+    return [int(part) for part in text.strip().split(",")]
+
+
 class Benchmark:
     """A plot: `x_names` take `x_vals`, there is a line for each of `line_vals` of `line_arg`, `args` are fixed."""
 
@@ -159,6 +170,7 @@ class Benchmark:
         x_log=False,
         y_log=False,
         styles=None,
+        color=None,
     ):
         self.x_names, self.x_vals = x_names, x_vals
         self.line_arg, self.line_vals, self.line_names = line_arg, line_vals, line_names

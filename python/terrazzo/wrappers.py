@@ -40,6 +40,16 @@ class UnalignedMock(MockTensor):
         return 1
 
 
+def address_of(value):
+    """The address of an array, or a number as it is."""
+    if hasattr(value, "data_ptr"):
+        return value.data_ptr()
+    for name in ("__array_interface__", "__cuda_array_interface__"):
+        if hasattr(value, name):
+            return getattr(value, name)["data"][0]
+    return value
+
+
 class TensorWrapper:
     """An array seen with another dtype; made by reinterpret."""
 
@@ -67,10 +77,7 @@ class TensorWrapper:
 
     def data_ptr(self):
         """The address of the first element."""
-        if hasattr(self.base, "data_ptr"):
-            return self.base.data_ptr()
-        name = "__array_interface__" if hasattr(self.base, "__array_interface__") else "__cuda_array_interface__"
-        return getattr(self.base, name)["data"][0]
+        return address_of(self.base)
 
     def stride(self, *args):
         """The strides of the array, in elements."""
@@ -87,6 +94,34 @@ class TensorWrapper:
         """How many elements there are."""
         return self.base.numel() if hasattr(self.base, "numel") else self.base.size
 
+    def cpu(self):
+        """A wrapped copy in the host's memory."""
+        return TensorWrapper(self.base.cpu(), self.dtype)
+
+    def to(self, device):
+        """A wrapped copy on a device."""
+        return TensorWrapper(self.base.to(device), self.dtype)
+
+    def clone(self):
+        """A wrapped copy."""
+        return TensorWrapper(self.base.clone() if hasattr(self.base, "clone") else self.base.copy(), self.dtype)
+
+    def copy_(self, other):
+        """Takes the elements of another wrapped array."""
+        source = other.base if isinstance(other, TensorWrapper) else other
+        if hasattr(self.base, "copy_"):
+            self.base.copy_(source)
+        else:
+            self.base[...] = source
+        return self
+
+    def new_empty(self, sizes, **kwargs):
+        """A wrapped array of the same kind without values."""
+        if hasattr(self.base, "new_empty"):
+            return TensorWrapper(self.base.new_empty(sizes, **kwargs), self.dtype)
+        empty = type(self.base)(sizes, dtype=self.base.dtype)
+        return TensorWrapper(empty, self.dtype)
+
     def __str__(self):
         return f"TensorWrapper[{self.dtype}]({self.base})"
 
@@ -97,4 +132,7 @@ def reinterpret(tensor, dtype):
         return tensor.base if dtype == tensor.base.dtype else TensorWrapper(tensor.base, dtype)
     if any(hasattr(tensor, name) for name in ("data_ptr", "__array_interface__", "__cuda_array_interface__")):
         return TensorWrapper(tensor, dtype)
-    raise ArgumentError(f"reinterpret takes an array, found an object of type '{type(tensor).__name__}'")
+    raise ArgumentError(
+        f"Cannot reinterpret a {type(tensor).__name__}: reinterpret takes an array, found an object of type "
+        f"'{type(tensor).__name__}'"
+    )

@@ -63,13 +63,13 @@ PYTHON_LAYERS = [
     ["errors", "turns"],
     ["knobs", "options"],
     ["language"],
-    ["accepted", "frontend", "sizes", "wrappers"],
-    ["specialize"],
+    ["accepted", "fingerprints", "frontend", "sizes", "wrappers"],
+    ["hooks", "specialize"],
     ["statuses", "targets"],
     ["devices"],
-    ["device", "driver", "kernel", "ptxas", "report", "store", "testing", "timers"],
-    ["compiler"],
-    ["jit"],
+    ["cache_managers", "device", "disasm", "driver", "kernel", "ptxas", "report", "store", "testing", "timers"],
+    ["compiler", "sources"],
+    ["interface", "jit", "stand_ins"],
     ["autotune", "configurations", "heuristics"],
     ["runtime"],
     ["__init__"],
@@ -79,7 +79,7 @@ PYTHON_LAYERS = [
 ]
 _LEVELS = {name: level for level, names in enumerate(PYTHON_LAYERS) for name in names}
 # (Two functions of the driver, which Triton has too, return objects of torch.)
-_TORCH_ROOMS = {"kernels", "trainer", "testing", "driver"}
+_TORCH_ROOMS = {"kernels", "trainer", "testing", "driver", "tools"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 _LLVM_ROOTS = ("llvm/", "llvm-c/", "mlir/", "mlir-c/", "lld/", "clang/")
 

@@ -10,79 +10,112 @@ import sys
 import types
 
 from .. import errors
+from ..targets import Target
 
 # The version of the language that kernels may expect; they compare it.
 VERSION = "3.8.0"
 
 
 class _Alias(types.ModuleType):
-    """A module that has the names of others, and some of its own."""
+    """A module that has the names of others, and some of its own. Sources given as text are imported when asked for."""
 
     def __init__(self, name, sources=(), **own):
         super().__init__(name, f"Terrazzo under the name {name}.")
         self.__path__ = []
+        self.__file__ = __file__
         self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
         self._sources = sources
         self.__dict__.update(own)
 
+    def _loaded(self):
+        return [importlib.import_module(s) if isinstance(s, str) else s for s in self.__dict__["_sources"]]
+
     def __getattr__(self, name):
         if not name.startswith("__"):
-            for source in self.__dict__["_sources"]:
+            for source in self._loaded():
                 if hasattr(source, name):
                     return getattr(source, name)
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
 
     def __dir__(self):
-        return sorted({*self.__dict__, *(n for s in self._sources for n in dir(s))})
+        return sorted({*self.__dict__, *(n for s in self._loaded() for n in dir(s))})
 
 
-def _modules():
-    """{name: module} of everything that is put into sys.modules."""
+def _host_modules():
+    """{name: module} of what programs call."""
     import terrazzo as tz
 
-    from .. import compiler, driver, knobs, language, runtime, sizes, targets, testing
-    from ..tools import tensor_descriptor
+    from .. import cache_managers, driver, kernel, knobs, language, runtime, sizes, testing
 
+    compiler, sources = (sys.modules[f"terrazzo.{name}"] for name in ("compiler", "sources"))
     jit, autotune = sys.modules["terrazzo.jit"], sys.modules["terrazzo.autotune"]
-    error_names = _Alias(
-        "triton.compiler.errors",
-        (errors,),
-        CompilationError=errors.CompileError,
-        CompileTimeAssertionFailure=errors.CompileTimeAssertionFailure,
-    )
-    runtime_errors = _Alias(
-        "triton.runtime.errors",
-        (errors,),
-        TritonError=errors.TerrazzoError,
-        InterpreterError=errors.TerrazzoError,
-        PTXASError=errors.CompileError,
-    )
-    found = {
-        "triton": _Alias(
-            "triton",
-            (tz,),
-            __version__=VERSION,
-            TritonError=errors.TerrazzoError,
-            InterpreterError=errors.TerrazzoError,
-        ),
+    from . import backends
+
+    compiling = {
+        "CompilationError": errors.CompileError,
+        "GPUTarget": Target,
+        "LazyDict": kernel.LaunchMetadata,
+        "make_backend": backends.make_backend,
+    }
+    return {
+        "triton": _Alias("triton", (tz,), __version__=VERSION, TritonError=errors.TerrazzoError),
         "triton.language": language,
         "triton.testing": testing,
         "triton.knobs": knobs,
         "triton._utils": _Alias("triton._utils", (sizes, tz)),
-        "triton.runtime": _Alias("triton.runtime", (runtime,), InterpreterError=errors.TerrazzoError),
+        "triton.runtime": _Alias("triton.runtime", (runtime,)),
         "triton.runtime.jit": jit,
-        "triton.runtime.autotuner": autotune,
+        "triton.runtime.autotuner": _Alias("triton.runtime.autotuner", (autotune,), driver=driver.driver),
+        "triton.runtime.cache": cache_managers,
         "triton.runtime.driver": driver,
-        "triton.runtime.errors": runtime_errors,
-        "triton.compiler": _Alias("triton.compiler", (compiler,), CompilationError=errors.CompileError),
-        "triton.compiler.compiler": compiler,
-        "triton.compiler.errors": error_names,
+        "triton.runtime.errors": _Alias("triton.runtime.errors", (errors,), TritonError=errors.TerrazzoError),
+        "triton.runtime._allocation": _Alias("triton.runtime._allocation", ("terrazzo.accepted",)),
+        "triton.runtime._async_compile": _Alias("triton.runtime._async_compile", ("terrazzo.accepted",)),
+        "triton.compiler": _Alias("triton.compiler", (compiler, sources, cache_managers), **compiling),
+        "triton.compiler.compiler": _Alias(
+            "triton.compiler.compiler", (compiler, sources, kernel, cache_managers), **compiling
+        ),
+        "triton.compiler.errors": _Alias("triton.compiler.errors", (errors,)),
         "triton.compiler.code_generator": _Alias("triton.compiler.code_generator", (errors,)),
-        "triton.backends": _Alias("triton.backends"),
-        "triton.backends.compiler": _Alias("triton.backends.compiler", (), GPUTarget=targets.Target),
+    }
+
+
+def _tool_modules():
+    """{name: module} of backends and tools."""
+    from .. import sources
+    from . import backends
+
+    tensor_descriptor = importlib.import_module("terrazzo.tools.tensor_descriptor")
+    own = backends.driver_names()
+    return {
+        "triton.backends": _Alias("triton.backends", backends=backends.backends, Backend=backends.Backend),
+        "triton.backends.compiler": _Alias(
+            "triton.backends.compiler",
+            GPUTarget=Target,
+            BaseBackend=backends.BaseBackend,
+            AttrsDescriptor=sources.AttrsDescriptor,
+        ),
+        "triton.backends.driver": _Alias("triton.backends.driver", **own),
+        "triton.backends.nvidia": _Alias("triton.backends.nvidia"),
+        "triton.backends.nvidia.driver": _Alias("triton.backends.nvidia.driver", CudaDriver=backends.CudaDriver),
+        "triton.backends.nvidia.compiler": _Alias(
+            "triton.backends.nvidia.compiler", CUDABackend=backends.CUDABackend, CUDAOptions=backends.Options
+        ),
+        "triton.backends.amd": _Alias("triton.backends.amd"),
+        "triton.backends.amd.driver": _Alias("triton.backends.amd.driver", HIPDriver=backends.HIPDriver),
+        "triton.backends.amd.compiler": _Alias(
+            "triton.backends.amd.compiler", HIPBackend=backends.HIPBackend, HIPOptions=backends.Options
+        ),
         "triton.tools": _Alias("triton.tools"),
         "triton.tools.tensor_descriptor": tensor_descriptor,
+        "triton.tools.mxfp": _Alias("triton.tools.mxfp", ("terrazzo.tools.mxfp",)),
+        "triton.tools.disasm": _Alias("triton.tools.disasm", ("terrazzo.disasm",)),
     }
+
+
+def _modules():
+    """{name: module} of everything that is put into sys.modules."""
+    found = {**_host_modules(), **_tool_modules()}
     prefix = "terrazzo.language."
     for name, module in list(sys.modules.items()):
         if name.startswith(prefix):

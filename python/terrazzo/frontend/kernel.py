@@ -42,6 +42,7 @@ class _Kernel:
         self.fn, self.source = fn, source
         self.arg_types, self.constexprs, self.arg_attrs = arg_types, constexprs, arg_attrs
         self.builder = ir.Builder()
+        self.symbol = options.get("symbol") or fn.__name__
         self.module_facts = _module_facts(options)
         contracts = options.get("enable_fp_fusion", True) and not options.get("strict", False)
         self.options = builders.Options(
@@ -112,7 +113,7 @@ class _Kernel:
         for name, type in self.arg_types.items():
             _leaves(name, type, leaves)
         attributes = [{"tile.name": builders.string(path), **self._facts(path)} for path, _ in leaves]
-        block = self.builder.func(self.fn.__name__, [type.ir for _, type in leaves], attributes)
+        block = self.builder.func(self.symbol, [type.ir for _, type in leaves], attributes)
         values = iter([self._argument(path, type, handle) for (path, type), handle in zip(leaves, block.args)])
         for parameter in self.fn.params:
             name = parameter.name

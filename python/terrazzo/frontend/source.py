@@ -6,6 +6,7 @@ import functools
 import linecache
 import sys
 import textwrap
+import types
 import weakref
 
 from ..errors import CompileError
@@ -68,6 +69,7 @@ def _find(text, code):
 
 def _file_text(fn):
     """The text of the file, notebook cell or other registered source; None if there is none."""
+    linecache.checkcache(fn.__code__.co_filename)  # the file may have been written anew
     lines = linecache.getlines(fn.__code__.co_filename, fn.__globals__)
     return "".join(lines) if lines else None
 
@@ -85,6 +87,31 @@ def remember(fn):
         text = text if found is None else found
     if text is not None:
         _texts[fn] = text
+
+
+def with_text(fn, text):
+    """A function as `fn`, with the same globals, variables of enclosing functions and defaults, of another text."""
+    code = fn.__code__
+    text = textwrap.dedent(text)
+    try:
+        compiled = compile(text, code.co_filename, "exec", dont_inherit=True)
+        found = next(c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name)
+    except (SyntaxError, ValueError, StopIteration) as error:
+        raise CompileError(
+            f"expected the text of a function {code.co_name}(), found one that does not define it ({error})"
+        ) from None
+    cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
+    missing = [name for name in found.co_freevars if name not in cells]
+    if missing:
+        raise CompileError(f"the text reads '{missing[0]}', which {code.co_name}() does not have around it")
+    made = types.FunctionType(
+        found, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[name] for name in found.co_freevars)
+    )
+    functools.update_wrapper(made, fn)
+    del made.__wrapped__
+    made.__kwdefaults__ = fn.__kwdefaults__
+    _texts[made] = text
+    return made
 
 
 def source_of(fn):

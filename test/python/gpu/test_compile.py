@@ -74,7 +74,8 @@ def test_stages(target, stages, code):
     with pytest.raises(KeyError, match=f"no stage 'vector', expected one of {', '.join(stages)}"):
         kernel.asm["vector"]
     assert kernel.n_max_threads == 4 * tz.targets.warp_size(target)
-    assert kernel.metadata.target == kernel.target == target
+    assert kernel.target == target
+    assert kernel.metadata.target == tz.targets.described(target)
 
 
 def precision_of(target=CUDA, precision=None, allow=None, dtype=tl.float32, **options):

@@ -202,6 +202,6 @@ def test_jit_of_no_function():
         tz.jit(5)
 
 
-def test_unspecialised_parameter_that_does_not_exist():
-    with pytest.raises(tz.LaunchError, match="no parameter 'm' that could be left unspecialised"):
-        tz.jit(do_not_specialize=["m"])(fill.fn)
+def test_unspecialised_parameter_that_does_not_exist_is_passed_over():
+    kernel = tz.jit(do_not_specialize=["m", "n"], do_not_specialize_on_alignment=["k"])(fill.fn)
+    assert [p.name for p in kernel.params if p.do_not_specialize] == [p.name for p in kernel.params if p.name == "n"]

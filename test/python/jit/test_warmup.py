@@ -176,7 +176,7 @@ def test_bad_sources(signature, constexprs, message):
 
 
 def test_compile_of_something_else():
-    with pytest.raises(tz.TerrazzoError, match="takes an ASTSource, found int"):
+    with pytest.raises(tz.TerrazzoError, match="takes an ASTSource, an IRSource or a path, found int"):
         tz.compile(5)
     source = tz.ASTSource(scale, {"x_ptr": "*fp32", "n": "i32", "factor": "fp32"}, {"BLOCK": 8})
     with pytest.raises(tz.TerrazzoError, match="no target 'abacus', expected one of: cpu, cuda, hip"):
