@@ -8,12 +8,14 @@ import inspect
 import types
 
 from ..errors import CompileError
+from ..language import aggregates
+from ..language.aggregates import Aggregate
 from ..language.classes import MAKERS
 from ..language.dtypes import dtype
 from ..language.values import constexpr, tensor, unwrap
 from ..language.values import tuple as tl_tuple
 from .expressions import is_language_value
-from .inlining import NestedFunction, jit_of
+from .inlining import BoundMethod, NestedFunction, jit_of
 from .patterns import describe_value
 from .python_functions import PYTHON_FUNCTIONS
 from .scope import is_static, wrap
@@ -54,6 +56,8 @@ class Calls:
             return self.inline(jit, args, kwargs, node)
         if isinstance(function, NestedFunction):
             return self.inline_nested(function, args, kwargs, node)
+        if isinstance(function, BoundMethod):
+            return self.inline(function.jit, [function.value, *args], kwargs, node)
         if isinstance(function, (types.BuiltinFunctionType, type)) and function in PYTHON_FUNCTIONS:
             self._check_called(function, [*args, *kwargs.values()], node)
             return wrap(self._checked(lambda: PYTHON_FUNCTIONS[function](self, node, *args, **kwargs), function, node))
@@ -84,14 +88,11 @@ class Calls:
 
     def callable(self, value, node):
         """A function of the user as a Python function that traces it in place; all else as it is."""
-        jit = jit_of(value)
-        if jit is None and not isinstance(value, NestedFunction):
+        if jit_of(value) is None and not isinstance(value, (NestedFunction, BoundMethod)):
             return value
 
         def traced(*args, **kwargs):
-            if jit is not None:
-                return self.inline(jit, args, kwargs, node)
-            return self.inline_nested(value, args, kwargs, node)
+            return self.call(value, args, kwargs, node)
 
         traced.__name__ = value.__name__
         return traced
@@ -107,6 +108,9 @@ class Calls:
             return self._member(function, args, kwargs, node)
         if function in MAKERS:
             return wrap(MAKERS[function](*args, **kwargs))
+        if issubclass(function, Aggregate):
+            self.check_known(_name(function), function.__init__, node, called=True)
+            return aggregates.make(function, args, kwargs)
         if issubclass(function, tuple) and hasattr(function, "_fields"):
             return wrap(self._checked(lambda: _construct(function, args, kwargs), function, node))
         if issubclass(function, contextlib.nullcontext):

@@ -10,10 +10,11 @@ import operator
 import types
 
 from ..errors import CompileError
+from ..language.aggregates import Aggregate
 from ..language.dtypes import dtype
 from ..language.promotion import is_literal, to_tensor
 from ..language.values import constexpr, show, tensor, unwrap
-from .inlining import jit_of
+from .inlining import BoundMethod, jit_of
 from .patterns import describe_value, is_object
 from .scope import NOT_FOUND, admit, is_missing, is_static, outer_value, wrap
 
@@ -204,7 +205,7 @@ class Expressions:
         return wrap(result)
 
     def _check_operands(self, sign, operands, node):
-        if not any(isinstance(o, tensor) for o in operands):
+        if not any(isinstance(o, (tensor, Aggregate)) for o in operands):
             return
         for operand in operands:
             plain = unwrap(operand)
@@ -322,6 +323,8 @@ class Expressions:
         jit = jit_of(value)
         if jit is not None and name == "fn":
             return jit
+        if isinstance(value, Aggregate):
+            return self._field(value, name, node)
         self.check_attribute(value, name, node)
         if isinstance(value, constexpr):
             return self._constant_attribute(value, name, node)
@@ -334,6 +337,25 @@ class Expressions:
         if is_object(value) and callable(found) and not getattr(found, "__tl_builtin__", False):
             raise self.error(node, self._no_attribute(value, name))  # a method for the functions of the language
         return wrap(found)
+
+    def _field(self, value, name, node):
+        """A field, method or property of an aggregate."""
+        found = vars(value).get(name)
+        if found is not None or name in vars(value):
+            return found
+        member = inspect.getattr_static(type(value), name, None)
+        if member is None and name != "type":
+            known = ", ".join(field for field, _ in value.tz_fields)
+            raise self.error(
+                node, f"{type(value).__name__} has no attribute '{name}'; its fields are {known or 'none'}"
+            )
+        if isinstance(member, property) and jit_of(member.fget) is not None:
+            return self.inline(member.fget, [value], {}, node)
+        if jit_of(member) is not None:
+            return BoundMethod(jit_of(member), value)
+        if isinstance(member, (types.FunctionType, property)):
+            self.check_known(f"{type(value).__name__}.{name}", getattr(member, "fget", member), node, called=True)
+        return wrap(getattr(value, name))
 
     def check_operators(self, value, node):
         """An error if an operator that a class of a user defines reads what is not in the kernel's key."""
@@ -390,7 +412,7 @@ class Expressions:
 
 def is_language_value(value):
     """Whether it is a value of the language, a number, a string, or None: nothing that holds other things unseen."""
-    kinds = (tensor, constexpr, dtype, bool, int, float, str)
+    kinds = (tensor, constexpr, dtype, bool, int, float, str, Aggregate)
     return value is None or (isinstance(value, kinds) and not isinstance(value, enum.Enum))
 
 

@@ -31,6 +31,17 @@ class NestedFunction:
         return self.name
 
 
+class BoundMethod:
+    """A jit function of a class, with the object that it was looked up on."""
+
+    def __init__(self, jit, value):
+        self.jit, self.value = jit, value
+
+    @property
+    def __name__(self):
+        return self.jit.__name__
+
+
 class Inlining:
     """Calls of jit functions and of functions nested in kernels."""
 

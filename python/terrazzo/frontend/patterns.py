@@ -8,6 +8,7 @@ which become results of scf operations; all else (None, dtypes, functions, strin
 import math
 
 from ..errors import CompileError
+from ..language.aggregates import Aggregate, is_fixed_field, members_of, with_members
 from ..language.dtypes import float32, float64, int1, int32, int64, pointer_type, uint64
 from ..language.kinds import fits
 from ..language.promotion import constant, literal_dtype, splat
@@ -43,6 +44,8 @@ def describe_value(value):
         return f"({', '.join(map(describe_value, value))}{',' if len(value) == 1 else ''})"
     if is_object(value):
         return f"a {type(value).__name__.replace('_', ' ')} of {value.type}"
+    if isinstance(value, Aggregate):
+        return f"{type(value).__name__}({', '.join(map(describe_value, members_of(value)))})"
     if value is None:
         return "None"
     return describe(value)
@@ -61,6 +64,8 @@ def same(a, b):
         return a.type == b.type and a.handle == b.handle
     if isinstance(a, tuple) and isinstance(b, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, Aggregate) and isinstance(b, Aggregate):
+        return type(a) is type(b) and all(map(same, members_of(a), members_of(b)))
     if isinstance(a, (tensor, constexpr, tuple)) or isinstance(b, (tensor, constexpr, tuple)) or is_object(a):
         return False
     return type(a) is type(b) and not isinstance(a, list) and bool(a == b)
@@ -136,7 +141,7 @@ class Leaf:
 
 
 class Members:
-    """A tuple of patterns."""
+    """A tuple of patterns, or those of the fields of an aggregate."""
 
     def __init__(self, proto, items):
         self.proto = proto
@@ -146,16 +151,27 @@ class Members:
     def flatten(self, value):
         if value is ABSENT:
             return [part for item in self.items for part in item.flatten(ABSENT)]
-        if not isinstance(value, tuple) or len(value) != len(self.items):
-            raise MismatchError(describe_value(self.proto), describe_value(value))
-        return [part for item, member in zip(self.items, value) for part in item.flatten(member)]
+        members = alike(self.proto, value)
+        return [part for item, member in zip(self.items, members) for part in item.flatten(member)]
 
     def build(self, parts):
         return remake(self.proto, [item.build(parts) for item in self.items])
 
 
+def alike(proto, value):
+    """The members of a tuple as long as `proto`, or of an aggregate of its class; raises MismatchError."""
+    if isinstance(proto, Aggregate):
+        if type(value) is type(proto):
+            return members_of(value)
+    elif isinstance(value, tuple) and len(value) == len(proto):
+        return list(tuple.__iter__(value))
+    raise MismatchError(describe_value(proto), describe_value(value))
+
+
 def remake(proto, members):
-    """A tuple of the class of `proto`."""
+    """A tuple or aggregate of the class of `proto`."""
+    if isinstance(proto, Aggregate):
+        return with_members(proto, members)
     if hasattr(proto, "_fields"):
         return type(proto)(*members)
     if isinstance(proto, tl_tuple):
@@ -195,6 +211,11 @@ def changing(value, whole_objects=True, numbers=True):
         return Leaf(value.type)
     if isinstance(value, tuple):
         return Members(value, [changing(v, whole_objects, numbers) for v in value])
+    if isinstance(value, Aggregate):
+        fields = enumerate(members_of(value))
+        return Members(
+            value, [Static(v) if is_fixed_field(value, i) else changing(v, whole_objects, numbers) for i, v in fields]
+        )
     if is_object(value):
         return Composite(value, whole_objects)
     return Static(value)
@@ -207,8 +228,8 @@ def joined(values):
     if all(same(first, v) for v in present[1:]):
         # With a way that lacks the value, it was made on the others and has to be handed out of there.
         return Static(first) if len(present) == len(values) else changing(first, numbers=False)
-    if isinstance(first, tuple):
-        return _joined_tuples(first, values, present)
+    if isinstance(first, (tuple, Aggregate)):
+        return _joined_members(first, values, present)
     if is_object(first):
         whole = not all(first.same_tensor(v) for v in present) if hasattr(first, "same_tensor") else True
         return Composite(first, whole)
@@ -221,9 +242,8 @@ def joined(values):
     raise MismatchError(describe_value(first), describe_value(other))
 
 
-def _joined_tuples(first, values, present):
-    for value in present:
-        if not isinstance(value, tuple) or len(value) != len(first):
-            raise MismatchError(describe_value(first), describe_value(value))
-    columns = [[v if v is ABSENT else v[i] for v in values] for i in range(len(first))]
+def _joined_members(first, values, present):
+    rows = {id(value): alike(first, value) for value in present}
+    count = len(rows[id(first)])
+    columns = [[v if v is ABSENT else rows[id(v)][i] for v in values] for i in range(count)]
     return Members(first, [joined(column) for column in columns])

@@ -5,6 +5,7 @@ import builtins
 import types
 
 from ..errors import CompileError
+from ..language.aggregates import Aggregate, members_of
 from ..language.dtypes import dtype
 from ..language.values import constexpr, constexpr_type, tensor
 from ..language.values import tuple as tl_tuple
@@ -177,4 +178,6 @@ def is_static(value):
     """Whether a value holds nothing that is known at run time only."""
     if isinstance(value, (tuple, list)):
         return all(map(is_static, value))
+    if isinstance(value, Aggregate):
+        return all(map(is_static, members_of(value)))
     return not isinstance(value, tensor) and not (hasattr(value, "flatten") and hasattr(value, "unflatten"))

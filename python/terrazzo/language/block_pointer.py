@@ -56,8 +56,8 @@ class block_pointer:
 
     @property
     def type(self):
-        """A type that tells block pointers to other blocks or elements apart."""
-        return block_type(self.base.dtype, self.block_shape)
+        """The type of a block that it points to."""
+        return block_type(self.element_ty, self.block_shape)
 
     @property
     def element_ty(self):

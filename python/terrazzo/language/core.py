@@ -10,6 +10,7 @@ from .public import *  # noqa: F403
 from .reduction import reduce_with_indices as _reduce_with_indices  # noqa: F401
 from .values import constexpr_function, constexpr_type, unwrap  # noqa: F401
 
+_aggregate = aggregate  # noqa: F405
 _constexpr_to_value = unwrap
 _unwrap_if_constexpr = unwrap
 

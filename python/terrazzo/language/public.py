@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names of the language, from where they are defined: what `language` and `language.core` have in common."""
 
+from .aggregates import aggregate, aggregate_replace
 from .arithmetic import add, logical_and, logical_not, logical_or, mul, sub
 from .atomics import (
     atomic_add,
