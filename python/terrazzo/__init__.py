@@ -37,7 +37,7 @@ from .errors import (
 from .interface import KernelInterface
 from .jit import JITFunction, jit
 from .language.aggregates import aggregate
-from .language.core import must_use_result
+from .language.builder import must_use_result
 from .language.values import constexpr_function
 from .sizes import cdiv, next_power_of_2
 from .sources import ASTSource, IRSource

@@ -35,6 +35,9 @@ class Branches:
         value = unwrap(value)
         if not isinstance(value, tensor):
             return bool(value)
+        if value.shape and value.numel.value == 1:
+            self.at(node)
+            value = value.item()
         if value.shape:
             raise self.error(
                 node,

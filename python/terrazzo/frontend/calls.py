@@ -30,6 +30,8 @@ class Calls:
     def visit_call(self, node):
         """A call; arguments are evaluated from left to right."""
         function = self.visit(node.func)
+        if node is self.dropped:
+            self._check_dropped(function, node)
         args = self.elements(node.args)
         kwargs = {}
         for keyword in node.keywords:
@@ -41,6 +43,14 @@ class Calls:
                 kwargs[keyword.arg] = self.visit(keyword.value)
         self.at(node)
         return self.call(function, args, kwargs, node)
+
+    def _check_dropped(self, function, node):
+        """An error for a statement that is a call of a function whose result says all that it does."""
+        plain = unwrap(function)
+        advice = getattr(getattr(plain, "__func__", jit_of(plain) or plain), "__tz_must_use__", None)
+        if advice:
+            more = f"; {advice}" if isinstance(advice, str) else ""
+            raise self.error(node, f"the result of {_name(plain)}() is not used, and the call does nothing else{more}")
 
     def _named_arguments(self, node):
         value = unwrap(self.visit(node))
@@ -102,6 +112,8 @@ class Calls:
         self._check_called(function, [*args, *kwargs.values()], node)
         if function is constexpr:
             return wrap(self._only_static(function, args, node)[0]) if args else constexpr(None)
+        if function is slice:
+            return slice(*self._only_static(function, args, node))
         if function is tl_tuple:
             return tl_tuple(self.items(args[0], node, "tl.tuple") if args else ())
         if issubclass(function, enum.Enum):

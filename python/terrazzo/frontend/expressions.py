@@ -13,7 +13,7 @@ from ..errors import CompileError
 from ..language.aggregates import Aggregate
 from ..language.dtypes import dtype
 from ..language.promotion import is_literal, to_tensor
-from ..language.values import constexpr, show, tensor, unwrap
+from ..language.values import Shape, constexpr, show, tensor, unwrap
 from .inlining import BoundMethod, jit_of
 from .patterns import describe_value, is_object
 from .scope import NOT_FOUND, admit, is_missing, is_static, outer_value, wrap
@@ -328,10 +328,14 @@ class Expressions:
         self.check_attribute(value, name, node)
         if isinstance(value, constexpr):
             return self._constant_attribute(value, name, node)
+        if name == "value" and isinstance(value, dtype):  # of a constexpr that held it
+            return value
         try:
             found = getattr(value, name)
         except AttributeError:
             raise self.error(node, self._no_attribute(value, name)) from None
+        if name in ("shape", "block_shape") and type(found) is tuple:
+            return Shape([wrap(extent) for extent in found])
         if not is_language_value(found):
             self.check_known(name, found, node)
         if is_object(value) and callable(found) and not getattr(found, "__tl_builtin__", False):

@@ -8,7 +8,7 @@ from ..errors import CompileError
 from ..language.values import constexpr, tensor
 from ..language.values import tuple as tl_tuple
 from .patterns import describe_value
-from .scope import NOT_FOUND, Binding, Frame, is_static, wrap
+from .scope import NOT_FOUND, Binding, Frame, wrap
 from .source import source_of
 
 
@@ -58,8 +58,7 @@ class Inlining:
             for name, p in inspect.signature(fn).parameters.items()
             if p.default is not inspect.Parameter.empty
         }
-        constants = {p.name for p in jit.params if p.is_constexpr}
-        self._bind_arguments(frame, args, kwargs, defaults, constants, node)
+        self._bind_arguments(frame, args, kwargs, defaults, node)
         return self._trace(frame, source.node.body, fn, node)
 
     def inline_nested(self, function, args, kwargs, node):
@@ -67,7 +66,7 @@ class Inlining:
         self._check_recursion(function.node, function.name, node)
         home = function.frame
         frame = Frame(home.fn, function.name, home.source, function.node, parent=home)
-        self._bind_arguments(frame, args, kwargs, function.defaults, (), node)
+        self._bind_arguments(frame, args, kwargs, function.defaults, node)
         body = function.node.body
         if isinstance(body, ast.expr):
             body = [ast.copy_location(ast.Return(value=body), body)]
@@ -113,8 +112,8 @@ class Inlining:
             )
         return binding.value
 
-    def _bind_arguments(self, frame, args, kwargs, defaults, constants, node):
-        """Binds arguments to parameters by Python's rules."""
+    def _bind_arguments(self, frame, args, kwargs, defaults, node):
+        """Binds arguments to parameters by Python's rules; what they are annotated as is a hint to readers."""
         spec = frame.node.args
         positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
         named = dict(kwargs)
@@ -134,23 +133,21 @@ class Inlining:
                 if name not in defaults:
                     raise self.error(node, f"{_signature(frame)}: argument '{name}' is missing")
                 bound[name] = defaults[name]
-            if name in constants and not is_static(bound[name]):
-                raise self.error(
-                    node,
-                    f"argument '{name}' of {frame.name}() is a tl.constexpr, found the run-time value "
-                    f"{describe_value(bound[name])}",
-                )
         if spec.vararg is not None:
             bound[spec.vararg.arg] = tl_tuple(rest)
         for ignored in ("_semantic", "_builder", "_generator"):
             named.pop(ignored, None)
         if spec.kwarg is not None:
-            raise self.unsupported(frame.node, f"a parameter **{spec.kwarg.arg}")
-        if named:
+            bound[spec.kwarg.arg] = Keywords({name: _argument(value) for name, value in named.items()})
+        elif named:
             known = ", ".join(p.arg for p in frame.parameters)
             raise self.error(node, f"{frame.name}() has no parameter '{next(iter(named))}'; it has {known or 'none'}")
         for name, value in bound.items():
             frame.path.names[name] = Binding(_argument(value), frame.node)
+
+
+class Keywords(dict):
+    """What a parameter **kwargs holds."""
 
 
 def _argument(value):

@@ -10,6 +10,7 @@ import types
 import weakref
 
 from ..errors import CompileError
+from ..turns import lock_for_forks
 from .deep import run_deep
 from .recover import recover_text
 
@@ -45,13 +46,17 @@ class Source:
         return len(line.encode()[: node.col_offset].decode("utf-8", "ignore"))
 
 
+_lock = lock_for_forks()  # Python's parser counts its depth, and linecache keeps its files, for all threads together
+
+
 @functools.lru_cache(maxsize=64)
 def _functions(text):
     """{(name, first line): tree} of all functions in a text."""
-    try:
-        tree = ast.parse(text)
-    except (RecursionError, MemoryError):
-        tree = run_deep(lambda: ast.parse(text))
+    with _lock:
+        try:
+            tree = ast.parse(text)
+        except (RecursionError, MemoryError):
+            tree = run_deep(lambda: ast.parse(text))
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -69,8 +74,9 @@ def _find(text, code):
 
 def _file_text(fn):
     """The text of the file, notebook cell or other registered source; None if there is none."""
-    linecache.checkcache(fn.__code__.co_filename)  # the file may have been written anew
-    lines = linecache.getlines(fn.__code__.co_filename, fn.__globals__)
+    with _lock:
+        linecache.checkcache(fn.__code__.co_filename)  # the file may have been written anew
+        lines = linecache.getlines(fn.__code__.co_filename, fn.__globals__)
     return "".join(lines) if lines else None
 
 

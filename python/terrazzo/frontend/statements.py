@@ -9,7 +9,7 @@ from ..language.indexing import insert
 from ..language.values import tensor, unwrap
 from .names import bindings, element_base
 from .patterns import describe_value
-from .scope import EXIT, Binding, List, Missing, is_constexpr_annotation, is_missing, is_static, wrap
+from .scope import EXIT, Binding, List, Missing, is_missing, wrap
 
 _REFUSED = {
     ast.Try: ("try", "kernels have no exceptions"),
@@ -26,13 +26,6 @@ _REFUSED = {
 }
 if hasattr(ast, "TryStar"):
     _REFUSED[ast.TryStar] = ("try", "kernels have no exceptions")
-
-
-def says_constexpr(annotation):
-    """Whether an annotation's syntax says constexpr."""
-    if isinstance(annotation, ast.Constant):
-        return is_constexpr_annotation(annotation.value)
-    return getattr(annotation, "attr", getattr(annotation, "id", None)) == "constexpr"
 
 
 class Statements:
@@ -146,17 +139,9 @@ class Statements:
             self.assign(target, value, node)
 
     def visit_annotated(self, node, live):
-        """a: T = value; with tl.constexpr as T the value has to be known at compile time."""
-        if node.value is None:
-            return
-        value = self.visit(node.value)
-        if says_constexpr(node.annotation) and not is_static(value):
-            name = node.target.id if isinstance(node.target, ast.Name) else "the target"
-            raise self.error(
-                node,
-                f"'{name}' is declared constexpr, but its value is known at run time only: {describe_value(value)}",
-            )
-        self.assign(node.target, value, node)
+        """a: T = value. With tl.constexpr as T it is a hint to readers: a value of run time stays one."""
+        if node.value is not None:
+            self.assign(node.target, self.visit(node.value), node)
 
     def visit_augmented(self, node, live):
         """a += value"""
@@ -217,6 +202,7 @@ class Statements:
     def visit_expression(self, node, live):
         """An expression for its effect; a string is a docstring or a comment."""
         if not isinstance(node.value, ast.Constant):
+            self.dropped = node.value
             self.visit(node.value)
 
     def visit_pass(self, node, live):

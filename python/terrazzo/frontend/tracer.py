@@ -46,6 +46,7 @@ class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unro
         self.stack = []  # functions being traced, outermost first
         self.depth = 0  # of regions
         self.is_probing = False
+        self.dropped = None  # the call that is a statement by itself
 
     @property
     def path(self):

@@ -11,6 +11,9 @@ from .scope import Binding, wrap
 _LIMIT = 1 << 16
 
 
+_VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
+
+
 class Unrolling:
     """for over a sequence of known length."""
 
@@ -31,7 +34,7 @@ class Unrolling:
                 )
             return [constexpr(i) for i in value]
         plain = unwrap(value)
-        if isinstance(plain, (tuple, list, str, dict, set, frozenset)):
+        if isinstance(plain, (tuple, list, str, dict, set, frozenset, *_VIEWS)):
             return [wrap(v) for v in plain]
         if isinstance(plain, tensor):
             raise self.error(

@@ -17,6 +17,8 @@ Objects never change: the constructor sets each field once.
 import inspect
 
 from ..errors import ArgumentError, CompileError, SemanticError
+from . import kinds as k
+from .builder import builtin
 from .promotion import is_literal, to_tensor
 from .values import constexpr, constexpr_type, describe, tensor, unwrap
 
@@ -93,20 +95,16 @@ def make(cls, args, kwargs):
     return made
 
 
+@builtin(value=k.Kind("an aggregate", lambda v: isinstance(v, Aggregate)), changes=k.ANY)
 def aggregate_replace(value, **changes):
     """An aggregate with other values in some of its fields."""
-    if not isinstance(value, Aggregate):
-        raise SemanticError(f"aggregate_replace takes an aggregate, found {describe(value)}")
     fields = dict(value.tz_fields)
     members = dict(zip(fields, members_of(value), strict=True))
     for name, new in changes.items():
         if name not in fields:
             raise SemanticError(f"{type(value).__name__} has no field '{name}', expected one of {', '.join(fields)}")
         members[name] = _field(type(value).__name__, name, fields[name], new)
-    return with_members(value, members.values())
-
-
-aggregate_replace.__tl_builtin__ = True
+    return with_members(value, list(members.values()))
 
 
 def _says_constexpr(annotation):
@@ -118,7 +116,7 @@ def _says_constexpr(annotation):
 def _plain_constructor(fields, defaults):
     """A constructor that takes the fields in order."""
 
-    def __init__(self, *args, **kwargs):
+    def construct(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         for name in fields:
@@ -129,8 +127,8 @@ def _plain_constructor(fields, defaults):
     parameters += [
         parameter(name, parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, parameter.empty)) for name in fields
     ]
-    signature = __init__.__signature__ = inspect.Signature(parameters)
-    return __init__
+    signature = construct.__signature__ = inspect.Signature(parameters)
+    return construct
 
 
 def aggregate(cls):

@@ -12,13 +12,15 @@ import math
 from ..errors import SemanticError
 from . import kinds as k
 from .arithmetic import binary, move_pointer
-from .builder import builtin
+from .builder import builtin, must_use_result
 from .cast import cast_to
 from .comparison import compare_same
 from .creation import arange_tile
 from .dtypes import block_type, int64
 from .promotion import along, broadcast_shape, constant, is_literal, splat
 from .values import describe, static_axis, static_int, static_shape, tensor
+
+_ADVICE = "assign it: p = tl.advance(p, offsets)"
 
 
 def wide(value, what):
@@ -103,6 +105,7 @@ class block_pointer:
         fixed = len(mine) - len(self.block_shape)
         return all(a.handle == b.handle for a, b in zip(mine[:fixed], theirs[:fixed], strict=False))
 
+    @must_use_result(_ADVICE)
     @builtin(offsets=k.OFFSETS)
     def advance(self, offsets):
         """The window moved by `offsets`, one for each dimension."""
@@ -195,6 +198,7 @@ def make_block_ptr(base, shape, strides, offsets, block_shape, order):
     )
 
 
+@must_use_result(_ADVICE)
 @builtin(base=BLOCK_POINTER, offsets=k.OFFSETS)
 def advance(base, offsets):
     """A block pointer moved by `offsets`, one integer for each dimension."""

@@ -161,6 +161,17 @@ def _declared(fn, kinds):
     return wrapper
 
 
+def must_use_result(fn=None, message=True):
+    """Marks a function whose result must not be dropped, with advice for those who do; a call for nothing is an error.
+
+    Used bare, or with the advice: must_use_result("assign it").
+    """
+    if not callable(fn):
+        return lambda function: must_use_result(function, fn if isinstance(fn, str) else message)
+    fn.__tz_must_use__ = message
+    return fn
+
+
 def method(fn):
     """Makes a function of the language a method of tensors, too."""
     from .values import tensor

@@ -137,7 +137,8 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
 
     By value: integers wrap, floats round to nearest even and lose their fraction on the way to integers, casts to
     int1 are `!= 0`, pointers convert to and from integers. `fp_downcast_rounding` is "rtne" or, towards zero, "rtz",
-    for casts to narrower floats only. With `bitcast` the bits stay as they are; the widths must be equal.
+    and says nothing of casts that are not to narrower floats. With `bitcast` the bits stay as they are; the widths
+    must be equal.
     """
     if isinstance(dtype, dtype_type) and dtype.is_block():
         dtype = dtype.scalar
@@ -146,11 +147,9 @@ def cast(input, dtype, fp_downcast_rounding=None, bitcast=False):
         return literal_as(input, dtype)
     value = to_tensor(input)
     source = value.dtype
-    if fp_downcast_rounding is not None:
-        narrows = source.is_floating() and dtype.is_floating() and dtype.primitive_bitwidth < source.primitive_bitwidth
-        if not narrows:
-            raise SemanticError(f"fp_downcast_rounding is for casts to narrower floats, found {source} to {dtype}")
-    rounding = enum_attributes("arith.RoundingMode")["toward_zero"] if fp_downcast_rounding == "rtz" else None
+    narrows = source.is_floating() and dtype.is_floating() and dtype.primitive_bitwidth < source.primitive_bitwidth
+    to_zero = narrows and fp_downcast_rounding == "rtz"
+    rounding = enum_attributes("arith.RoundingMode")["toward_zero"] if to_zero else None
     return bitcast_to(value, dtype) if bitcast else cast_to(value, dtype, rounding)
 
 

@@ -9,7 +9,7 @@ import inspect
 from . import kinds as k
 from .builder import builtin
 from .dtypes import block_type, dtype, pointer_type
-from .values import slice
+from .values import constexpr_type, slice
 
 
 def _maker(cls, **declared):
@@ -27,5 +27,6 @@ MAKERS = {  # class -> the function that makes one
         pointer_type, element_ty=k.SCALAR_TYPE, address_space=k.static_int(0, k.INT32_MAX), const=k.FLAG
     ),
     block_type: _maker(block_type, element_ty=k.SCALAR_TYPE, shape=k.STATIC_INTS),
+    constexpr_type: _maker(constexpr_type, value=k.ANY),
     slice: _maker(slice, start=k.BOUND, stop=k.BOUND, step=k.BOUND),
 }

@@ -100,7 +100,7 @@ class tensor_descriptor:
         if self.padding_option == "nan" and not self.dtype.is_floating():
             raise SemanticError(f"padding_option 'nan' is for floats, found {self.dtype}")
         type = block_type(self._stored, self.block_shape)
-        attributes = access_attributes(cache_modifier, eviction_policy)
+        attributes = access_attributes(cache_modifier, eviction_policy, is_load=True)
         descriptor = self._make(", nan" if self.padding_option == "nan" else "")
         loaded = tensor(emit("tile.descriptor_load", [descriptor, *offsets], type.ir, attributes), type)
         return to_bool(loaded) if self.dtype.is_bool() else loaded
@@ -199,12 +199,13 @@ def make_tensor_descriptor(base, shape, strides, block_shape, padding_option="ze
     """
     block_shape = static_shape(block_shape, "block_shape")
     for name, values in (("shape", shape), ("strides", strides)):
-        if len(values) != len(block_shape):
+        count = len(values) if isinstance(values, (list, tuple)) else 1
+        if count != len(block_shape):
             raise SemanticError(
-                f"{name} of make_tensor_descriptor has {len(values)} elements, expected {len(block_shape)} as "
-                "block_shape has"
+                f"{name} of make_tensor_descriptor has {count} elements, expected {len(block_shape)} as block_shape has"
             )
-    unit = [i for i, s in enumerate(strides) if is_literal(s) and s == 1]
+    plain = strides if isinstance(strides, (list, tuple)) else [strides]
+    unit = [i for i, s in enumerate(plain) if is_literal(s) and s == 1]
     return tensor_descriptor(
         base, wide_list(shape, "shape"), wide_list(strides, "strides"), block_shape, padding_option, unit
     )

@@ -14,15 +14,18 @@ from .dtypes import int8, type_of
 from .promotion import broadcast_shape, common_shape, is_literal, to_tensor
 from .values import describe, tensor
 
-LOAD_CACHE = ("", ".ca", ".cg", ".cv")
+LOAD_CACHE = ("", ".ca", ".cg", ".cv", ".cs", ".wb", ".wt")
 STORE_CACHE = ("", ".wb", ".cg", ".cs", ".wt")
 EVICTION = ("", "evict_first", "evict_last")
 
 
-def access_attributes(cache_modifier, eviction_policy):
+_OF_STORES = (".wb", ".wt")  # on loads they are accepted, and say nothing
+
+
+def access_attributes(cache_modifier, eviction_policy, is_load=False):
     """The attributes of an access."""
     attributes = {}
-    if cache_modifier:
+    if cache_modifier and not (is_load and cache_modifier in _OF_STORES):
         attributes["cache"] = enum_attributes("tile.CacheModifier")[cache_modifier.removeprefix(".")]
     if eviction_policy:
         attributes["evict"] = enum_attributes("tile.EvictionPolicy")[eviction_policy]
@@ -123,7 +126,7 @@ def load(
     what lies outside is 0, or NaN with padding_option="nan". cache_modifier: "", ".ca", ".cg", ".cv";
     eviction_policy: "", "evict_first", "evict_last".
     """
-    attributes = access_attributes(cache_modifier, eviction_policy)
+    attributes = access_attributes(cache_modifier, eviction_policy, is_load=True)
     if volatile:
         attributes["isVolatile"] = "unit"
     if isinstance(pointer, block_pointer):

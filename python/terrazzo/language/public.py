@@ -16,6 +16,7 @@ from .atomics import (
     atomic_xor,
 )
 from .block_pointer import advance, block_pointer, make_block_ptr
+from .builder import must_use_result
 from .cast import cast
 from .comparison import PropagateNan, clamp, maximum, minimum, where
 from .creation import arange, full, num_programs, program_id, to_tensor, zeros, zeros_like

@@ -34,8 +34,8 @@ def _tile(value, name):
 
 @builtin(input=k.VALUE, other=k.VALUE)
 def broadcast(input, other):
-    """`input` repeated to the shape that both operands broadcast to."""
-    return broadcast_together([to_tensor(input), to_tensor(other)])[0]
+    """Both operands, each repeated to the shape that they broadcast to."""
+    return tuple(broadcast_together([to_tensor(input), to_tensor(other)]))
 
 
 @method

@@ -324,6 +324,19 @@ class tuple(builtins.tuple):
     __hash__ = builtins.tuple.__hash__
 
 
+class Shape(tuple):
+    """The extents of a tile, as kernels see them: a tuple that also equals a list of the same extents."""
+
+    def __eq__(self, other):
+        other = unwrap(other)
+        return super().__eq__(tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
 class slice:
     """A slice as an index: `start`, `stop` and `step` as in Python."""
 

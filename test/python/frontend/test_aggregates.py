@@ -115,7 +115,7 @@ def kernel(p, n, N: tl.constexpr):
         ("Pair(i, i, 1).c", "Pair has no attribute 'c'; its fields are a, b, n"),
         ("s = Pair(i, i, 1)\ns.a = i", "assignment to an attribute"),
         ("tl.aggregate_replace(Pair(i, i, 1), c=2)", "Pair has no field 'c', expected one of a, b, n"),
-        ("tl.aggregate_replace(i, c=2)", "takes an aggregate, found <[4], int32>"),
+        ("tl.aggregate_replace(i, c=2)", "must be an aggregate, found <[4], int32>"),
         ("s = Pair(i, i, 1)\nfor k in range(n):\n    s = Pair(s.a, s.b, s.n + 1)", "variable 's' has type"),
         ("Pair(i, i, 1) + 1", "operator + takes run-time values and numbers"),
     ],

@@ -41,7 +41,6 @@ CASES = [
     ("if n > 0:\n    y = 1\ntl.store(x, y)", 3, "is assigned in one branch of an 'if' only"),
     ("for i in range(n):\n    y = i\ntl.store(x, y)", 3, "is first assigned inside a loop"),
     ("for i in range(n):\n    pass\ntl.store(x, i)", 3, "the variable of a loop that may not have run"),
-    ("y: tl.constexpr = n", 1, "declared constexpr"),
     ("y = n @ n", 1, "use tl.dot"),
     ("tl.store(x, None)", 1, "None"),
     ("open('f')", 1, "cannot be called in a kernel"),

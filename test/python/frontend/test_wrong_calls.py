@@ -106,7 +106,7 @@ def test_wrong_calls(module, ir, seed):
             "tl.extra.libdevice.cast_to(f, tl.int8)",
             "cast_to() is a Python function, which cannot be called in a kernel",
         ),
-        ("bp.pointers()", "a block pointer of <[2, 4], pointer<fp32>> has no attribute 'pointers'"),
+        ("bp.pointers()", "a block pointer of <[2, 4], fp32> has no attribute 'pointers'"),
         ("tl.block_type(tl.int32)", "block_type: missing a required argument: 'shape'"),
         ("tl.block_type(p, (4,))", "element_ty of block_type must be a scalar type, found a pointer"),
         ("tl.pointer_type(tl.int32, 'x')", "address_space of pointer_type must be a compile-time integer from 0 to"),

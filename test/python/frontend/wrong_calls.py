@@ -195,7 +195,7 @@ class Generator:
         r, parts, named = self.random, [], False
         for name, kind, has_default in parameters:
             if kind is inspect.Parameter.VAR_POSITIONAL:
-                parts += [self.argument(name) for _ in range(r.randrange(4))]
+                parts += [self.argument(name) for _ in range(r.randrange(4) * (not named))]
                 named = True
                 continue
             if kind is inspect.Parameter.VAR_KEYWORD or (has_default and r.random() < 0.6):
@@ -208,6 +208,7 @@ class Generator:
             parts.append(f"{name}={text}" if named or kind is inspect.Parameter.KEYWORD_ONLY else text)
         if r.random() < 0.02:
             parts.append(f"nonsense={self.argument()}")
+            named = True
         if not named and r.random() < 0.02:
             parts.append(self.argument())
         return ", ".join(parts)

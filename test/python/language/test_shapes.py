@@ -37,7 +37,7 @@ def tile(*shape):
         ((1,), lambda x: x.squeeze(0), ()),
         ((4, 1), lambda x: x.broadcast_to(2, 4, 3), (2, 4, 3)),
         ((4, 1), lambda x: tl.broadcast_to(x, (4, 3)), (4, 3)),
-        ((4, 1), lambda x: tl.broadcast(x, x.T)[0], (4,)),
+        ((4, 1), lambda x: tl.broadcast(x, x.T)[0], (4, 4)),
         ((), lambda x: tl.broadcast_to(x, [2, 2]), (2, 2)),
         ((4, 6), lambda x: x.reshape(3, -1), (3, 8)),
         ((4, 6), lambda x: tl.reshape(x, (2, 12), can_reorder=True), (2, 12)),

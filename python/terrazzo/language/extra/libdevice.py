@@ -37,6 +37,7 @@ from ..math import (
     tanh,
     umulhi,
 )
+from ..math import erf as erf
 from ..promotion import constant, promote, splat, to_tensor
 from ..values import describe
 
