@@ -6,6 +6,7 @@ They are declared here and not where they are defined: the compiler itself makes
 
 import inspect
 
+from . import dtypes
 from . import kinds as k
 from .builder import builtin
 from .dtypes import block_type, dtype, pointer_type
@@ -20,6 +21,8 @@ def _maker(cls, **declared):
     make.__signature__ = inspect.signature(cls)
     return builtin(**declared)(make)
 
+
+get_int_dtype = builtin(bitwidth=k.AXIS, signed=k.FLAG)(dtypes.get_int_dtype)
 
 MAKERS = {  # class -> the function that makes one
     dtype: _maker(dtype, name=k.TEXT),

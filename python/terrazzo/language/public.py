@@ -18,6 +18,7 @@ from .atomics import (
 from .block_pointer import advance, block_pointer, make_block_ptr
 from .builder import must_use_result
 from .cast import cast
+from .classes import get_int_dtype
 from .comparison import PropagateNan, clamp, maximum, minimum, where
 from .creation import arange, full, num_programs, program_id, to_tensor, zeros, zeros_like
 from .debug import device_assert, device_print, static_assert, static_print
@@ -36,7 +37,6 @@ from .dtypes import (
     float16,
     float32,
     float64,
-    get_int_dtype,
     int1,
     int8,
     int16,

@@ -20,22 +20,31 @@ CASES = {
         [6] * 4,
     ),
     "modifiers of loads": (
-        "x = tl.load(p + i, cache_modifier='.cs') + tl.load(p + i, cache_modifier='.wb')\n"
-        "tl.store(p + i, x + 1, cache_modifier='.wt')",
+        (
+            "x = tl.load(p + i, cache_modifier='.cs') + tl.load(p + i, cache_modifier='.wb')\n"
+            "tl.store(p + i, x + 1, cache_modifier='.wt')"
+        ),
         [1] * 4,
     ),
     "both tiles of a broadcast": (
-        "a, b = tl.broadcast(i[:, None], i[None, :])\ntl.static_assert(a.shape == [N, N])\nstore(p, i, tl.sum(a * b, 0))",
+        (
+            "a, b = tl.broadcast(i[:, None], i[None, :])\ntl.static_assert(a.shape == [N, N])\n"
+            "store(p, i, tl.sum(a * b, 0))"
+        ),
         [0, 6, 12, 18],
     ),
     "shapes are lists and tuples": (
-        "x = i[None, :]\ntl.static_assert(x.shape == [1, N] and x.shape == (1, N) and x.shape != [N])\n"
-        "tl.static_assert([1, N] == x.shape)\nstore(p, i, tl.reshape(x, x.shape[1]))",
+        (
+            "x = i[None, :]\ntl.static_assert(x.shape == [1, N] and x.shape == (1, N) and x.shape != [N])\n"
+            "tl.static_assert([1, N] == x.shape)\nstore(p, i, tl.reshape(x, x.shape[1]))"
+        ),
         [0, 1, 2, 3],
     ),
     "axes from the end": (
-        "x = i.unsqueeze(-1).unsqueeze(-3)\ntl.static_assert(x.shape == [1, N, 1])\n"
-        "x = tl.expand_dims(x.squeeze(-1), -2)\nstore(p, i, x.reshape([N]))",
+        (
+            "x = i.unsqueeze(-1).unsqueeze(-3)\ntl.static_assert(x.shape == [1, N, 1])\n"
+            "x = tl.expand_dims(x.squeeze(-1), -2)\nstore(p, i, x.reshape([N]))"
+        ),
         [0, 1, 2, 3],
     ),
     "slices of None": ("x = i[slice(None, None, None), None]\nstore(p, i, tl.sum(x[:, slice(None)], 1))", [0, 1, 2, 3]),
@@ -43,6 +52,13 @@ CASES = {
     "types that were constexprs": (
         "tl.static_assert(T.value == tl.int32)\nstore(p, i, tl.full([N], 2, T.value))",
         [2] * 4,
+    ),
+    "integer types by their widths": (
+        (
+            "t = tl.core.get_int_dtype(bitwidth=i.dtype.primitive_bitwidth, signed=True)\n"
+            "store(p, i, i.to(t, bitcast=True))"
+        ),
+        [0, 1, 2, 3],
     ),
     "types of constexprs": ("tl.static_assert(N.type == tl.constexpr_type(4))\nstore(p, i, 1)", [1] * 4),
     "rounding that does not narrow": (
@@ -52,16 +68,20 @@ CASES = {
     "constexprs of run time": ("m: tl.constexpr = n + 1\nstore(p, i, m)", [6] * 4),
     "arguments for constexprs": ("store(p, i, plus(i, n))", [5, 6, 7, 8]),
     "types of block pointers": (
-        "b = tl.make_block_ptr(p, (N,), (1,), (0,), (N,), (0,))\n"
-        "tl.static_assert(b.type.element_ty == tl.int32 and b.dtype.element_ty == tl.int32)\n"
-        "b = tl.advance(b, [n * 0])\ntl.store(b, i)",
+        (
+            "b = tl.make_block_ptr(p, (N,), (1,), (0,), (N,), (0,))\n"
+            "tl.static_assert(b.type.element_ty == tl.int32 and b.dtype.element_ty == tl.int32)\n"
+            "b = tl.advance(b, [n * 0])\ntl.store(b, i)"
+        ),
         [0, 1, 2, 3],
     ),
     "calls that stay calls elsewhere": ("store(p, i, apart(i))", [1, 2, 3, 4]),
     "combinations by name": (
-        "v, k = tl.reduce((i % 3, i), 0, tl.standard._argmax_combine_tie_break_left)\n"
-        "s = tl.reduce(i, 0, tl.standard._sum_combine) + tl.reduce(i, 0, tl.standard._elementwise_max)\n"
-        "store(p, i, v * 100 + k * 10 + s)",
+        (
+            "v, k = tl.reduce((i % 3, i), 0, tl.standard._argmax_combine_tie_break_left)\n"
+            "s = tl.reduce(i, 0, tl.standard._sum_combine) + tl.reduce(i, 0, tl.standard._elementwise_max)\n"
+            "store(p, i, v * 100 + k * 10 + s)"
+        ),
         [229] * 4,
     ),
     "functions of device libraries": ("store(p, i, exponential(i.to(tl.float32) * 0.0))", [1] * 4),

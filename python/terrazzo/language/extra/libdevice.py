@@ -37,7 +37,7 @@ from ..math import (
     tanh,
     umulhi,
 )
-from ..math import erf as erf
+from ..math import erf as _erf
 from ..promotion import constant, promote, splat, to_tensor
 from ..values import describe
 
@@ -51,6 +51,7 @@ atan2 = float_binary("atan2", "math.atan2", "The angle of the point (y, x), argu
 cbrt = float_unary("cbrt", "math.cbrt", "The cube root of x.")
 copysign = float_binary("copysign", "math.copysign", "The magnitude of x with the sign of y.")
 cosh = float_unary("cosh", "math.cosh", "The hyperbolic cosine of x.")
+erf = _erf
 erfc = float_unary("erfc", "math.erfc", "1 - erf(x), exact for great x.")
 expm1 = float_unary("expm1", "math.expm1", "exp(x) - 1, exact for small x.")
 fmod = float_binary("fmod", "arith.remf", "The remainder of x / y with the sign of x.")
