@@ -7,7 +7,7 @@ import types
 from ..errors import CompileError
 from ..language.aggregates import Aggregate, members_of
 from ..language.dtypes import dtype
-from ..language.values import constexpr, constexpr_type, tensor
+from ..language.values import constexpr, constexpr_function, constexpr_type, tensor
 from ..language.values import tuple as tl_tuple
 from .liveness import Liveness
 from .names import bindings
@@ -156,6 +156,9 @@ class List(list):
 def wrap(value):
     """A Python value as kernels hold it: numbers and strings as constexpr, in tuples and lists too."""
     if isinstance(value, constexpr):
+        held = value.value
+        if isinstance(held, types.FunctionType) and not getattr(held, "__tl_builtin__", False):
+            return constexpr_function(held, is_unwrapping=False)  # tl.constexpr as a decorator
         return value if isinstance(value.value, (bool, int, float, str)) else wrap(value.value)
     if isinstance(value, (bool, int, float, str)):
         return constexpr(value)

@@ -156,18 +156,23 @@ constexpr.__invert__ = lambda self: constexpr(~self.value)
 constexpr.__not__ = lambda self: constexpr(not self.value)
 
 
-def constexpr_function(fn):
-    """Marks a Python function that kernels may call with compile-time values; it runs when the kernel is compiled."""
+def constexpr_function(fn, is_unwrapping=True):
+    """Marks a Python function that kernels may call with compile-time values; it runs when the kernel is compiled.
+
+    Its arguments are plain values, or as they are in kernels where not `is_unwrapping`.
+    """
     import functools
 
     from .builder import active
+
+    plain = unwrap if is_unwrapping else lambda value: value
 
     @functools.wraps(fn)
     def wrapper(*args, **kwargs):
         for key in ("_semantic", "_builder", "_generator"):
             kwargs.pop(key, None)
         try:
-            result = fn(*[unwrap(a) for a in args], **{k: unwrap(v) for k, v in kwargs.items()})
+            result = fn(*[plain(a) for a in args], **{k: plain(v) for k, v in kwargs.items()})
         except CompileError:
             raise
         except Exception as error:

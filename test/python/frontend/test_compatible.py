@@ -60,6 +60,7 @@ CASES = {
         ),
         [0, 1, 2, 3],
     ),
+    "constexpr as a decorator": ("store(p, i, bits_of(i.dtype, N) + bits_of(i.dtype, N))", [72] * 4),
     "types of constexprs": ("tl.static_assert(N.type == tl.constexpr_type(4))\nstore(p, i, 1)", [1] * 4),
     "rounding that does not narrow": (
         "store(p, i, i.to(tl.float32).to(tl.float64, fp_downcast_rounding='rtz'))",
@@ -92,6 +93,10 @@ TEXT = """
 def exponential(x, _semantic=None):
     symbols = {(tl.float32,): ("__nv_expf", tl.float32), (tl.float64,): ("__nv_exp", tl.float64)}
     return tl.core.extern_elementwise("libdevice", "", [x], symbols, is_pure=True, _semantic=_semantic)
+
+@tl.constexpr
+def bits_of(type, n):
+    return type.primitive_bitwidth + n.value
 
 @tz.jit
 def store(p, i, x):
