@@ -18,8 +18,12 @@ class CompileError(TerrazzoError):
 
     `message` says what was found and what was expected. `file`, `line` (from 1) and `col` (from 0) locate it,
     `source` is the text of the line, `notes` are further lines for the reader. Raisers that know no location leave it
-    out; whoever does know adds it by `at`.
+    out; whoever does know adds it by `at`. `node` is what the error is about in the syntax tree, `src` the text of the
+    function around it, where they are known. The cause of an error in a call, of the language or of a helper, is the
+    error as that call gave it.
     """
+
+    node = src = reason = None
 
     def __init__(self, message, file=None, line=None, col=None, source=None, notes=()):
         super().__init__(message)
@@ -32,6 +36,24 @@ class CompileError(TerrazzoError):
         """Adds a location where there is none yet, and returns the error."""
         if self.line is None:
             self.file, self.line, self.col, self.source = file, line, col, source
+        return self
+
+    @property
+    def error_message(self):
+        """What was found and what was expected, without the location."""
+        return self.message
+
+    def of(self, node, src):
+        """Adds a node and the text of its function where there is none yet, and returns the error."""
+        if self.node is None:
+            self.node, self.src = node, src
+        return self
+
+    def keep_reason(self):
+        """Remembers the error as it is now, to be the cause of what is reported."""
+        if self.reason is None:
+            self.reason = type(self)(self.message, self.file, self.line, self.col, self.source)
+            self.reason.node, self.reason.src = self.node, self.src
         return self
 
     def __str__(self):

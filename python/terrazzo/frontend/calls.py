@@ -7,7 +7,7 @@ import enum
 import inspect
 import types
 
-from ..errors import CompileError
+from ..errors import CompileError, CompileTimeAssertionFailure
 from ..language import aggregates
 from ..language.aggregates import Aggregate
 from ..language.classes import MAKERS
@@ -94,7 +94,12 @@ class Calls:
         self._check_called(function, [*args, *kwargs.values()], node)
         args = [self.callable(a, node) for a in args]
         kwargs = {k: self.callable(v, node) for k, v in kwargs.items()}
-        return wrap(function(*args, **kwargs))
+        try:
+            return wrap(function(*args, **kwargs))
+        except CompileError as error:
+            if error.line is None and not isinstance(error, CompileTimeAssertionFailure):
+                error.keep_reason()
+            raise
 
     def callable(self, value, node):
         """A function of the user as a Python function that traces it in place; all else as it is."""

@@ -87,6 +87,7 @@ class Inlining:
             self.run(body)
             result = self.result(frame)
         except CompileError as error:
+            error.keep_reason()
             source = caller.source
             text = (source.line(node.lineno) or "").strip()
             error.notes.append(f"'{frame.name}' is called at {source.file}:{node.lineno}: {text}")

@@ -29,10 +29,10 @@ def build_module(fn, arg_types, constexprs, arg_attrs, options):
     try:
         return run_deep(lambda: _Kernel(fn, source, arg_types, constexprs, arg_attrs or {}, options or {}).build())
     except CompileError as error:
-        # The reader is a user: neither frames of the frontend nor causes in it are of use to them.
+        # The reader is a user: frames of the frontend are of no use to them.
         if error.message.startswith("internal error"):
             raise
-        raise error.with_traceback(None) from None
+        raise error.with_traceback(None) from error.reason
 
 
 class _Kernel:

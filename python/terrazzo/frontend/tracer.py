@@ -66,7 +66,8 @@ class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unro
     def error(self, node, message, notes=(), kind=CompileError):
         """A CompileError at a node of the current function."""
         source = self.frame.source
-        return kind(message, source.file, node.lineno, source.column(node), source.line(node.lineno), list(notes))
+        where = (source.file, node.lineno, source.column(node), source.line(node.lineno))
+        return kind(message, *where, list(notes)).of(node, source.text)
 
     def unsupported(self, node, what, instead=""):
         """The error for Python that kernels cannot contain."""
@@ -83,11 +84,11 @@ class Tracer(Expressions, Choices, Containers, Statements, Branches, Loops, Unro
         source = self.frame.source
         where = (source.file, node.lineno, source.column(node), source.line(node.lineno))
         if isinstance(error, CompileError):
-            return error.at(*where)
+            return error.at(*where).of(node, source.text)
         if isinstance(error, NotStaticError):
             return error
         if isinstance(error, ir.DiagnosticError):
-            return CompileError(plain_diagnostic(error), *where)
+            return CompileError(plain_diagnostic(error), *where).of(node, source.text)
         if isinstance(error, RecursionError):
             return CompileError("the kernel is nested too deeply", *where)
         return CompileError(f"internal error: {type(error).__name__}: {error}", *where)

@@ -228,7 +228,26 @@ def test_error(name, module, ir):
     assert head.startswith(f"{error.file}:{error.line}:{error.col + 1}: error: ")
     assert source == "    " + error.source
     assert caret == " " * (4 + error.col) + "^"
-    assert error.__cause__ is None
+    assert error.__cause__ is None or error.__cause__.message == error.message
+    assert error.error_message == error.message
+    assert error.node is None or error.node.lineno == error.line
+    assert error.src is None or error.source.strip() in error.src
+
+
+def test_causes(module, ir):
+    def cause(body):
+        with pytest.raises(CompileError) as caught:
+            compiled(EXTRA + PRELUDE + "    " + body + "\n", module, ir)
+        return caught.value.__cause__
+
+    assert cause("n + 'a'") is None
+    assert cause("nowhere") is None
+    assert cause("tl.static_assert(False)") is None
+    assert cause("tl.sqrt(n)").line is None  # the error as the call of the language gave it
+    inner = cause("helper(f, 'a')")
+    assert isinstance(inner, CompileError)
+    assert inner.notes == []
+    assert "def helper" in inner.src
 
 
 def test_kinds(module, ir):
