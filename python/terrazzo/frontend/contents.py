@@ -113,7 +113,8 @@ class Contents:
     def _function(self, path, value):
         module = value.__globals__.get("__name__") or ""
         if trust.code_version_of(module) is not None:
-            self._known("function", module, value.__qualname__)
+            # Those that another function made have its name for a qualified one.
+            self._known("function", module, f"{value.__qualname__} {value.__name__}")
             # A wrapper of ours holds the function of a user that it wraps.
             for held in parts_of(value):
                 if callable(held):

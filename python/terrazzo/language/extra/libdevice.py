@@ -40,6 +40,33 @@ from ..math import (
 from ..math import erf as _erf
 from ..promotion import constant, promote, splat, to_tensor
 from ..values import describe
+from .bits import (  # noqa: F401
+    byte_perm,
+    double2hiint,
+    double2loint,
+    hiloint2double,
+    ilogb,
+    logb,
+    mul24,
+    nextafter,
+    remainder,
+    sad,
+)
+from .special import (  # noqa: F401
+    cyl_bessel_i0,
+    cyl_bessel_i1,
+    erfc,
+    erfcinv,
+    erfcx,
+    erfinv,
+    j0,
+    j1,
+    lgamma,
+    normcdfinv,
+    tgamma,
+    y0,
+    y1,
+)
 
 acos = float_unary("acos", "math.acos", "The arc cosine of x.")
 acosh = float_unary("acosh", "math.acosh", "The inverse hyperbolic cosine of x.")
@@ -52,7 +79,6 @@ cbrt = float_unary("cbrt", "math.cbrt", "The cube root of x.")
 copysign = float_binary("copysign", "math.copysign", "The magnitude of x with the sign of y.")
 cosh = float_unary("cosh", "math.cosh", "The hyperbolic cosine of x.")
 erf = _erf
-erfc = float_unary("erfc", "math.erfc", "1 - erf(x), exact for great x.")
 expm1 = float_unary("expm1", "math.expm1", "exp(x) - 1, exact for small x.")
 fmod = float_binary("fmod", "arith.remf", "The remainder of x / y with the sign of x.")
 log10 = float_unary("log10", "math.log10", "The logarithm of x to base 10.")
@@ -94,6 +120,30 @@ def hypot(x, y):
 def rhypot(x, y):
     """1 / hypot(x, y)."""
     return 1.0 / hypot(x, y)
+
+
+@builtin(a=k.NUMBER, b=k.NUMBER, c=k.NUMBER)
+def norm3d(a, b, c):
+    """sqrt(a * a + b * b + c * c), without overflow in between."""
+    return hypot(hypot(a, b), c)
+
+
+@builtin(a=k.NUMBER, b=k.NUMBER, c=k.NUMBER)
+def rnorm3d(a, b, c):
+    """1 / norm3d(a, b, c)."""
+    return 1.0 / norm3d(a, b, c)
+
+
+@builtin(a=k.NUMBER, b=k.NUMBER, c=k.NUMBER, d=k.NUMBER)
+def norm4d(a, b, c, d):
+    """sqrt(a * a + b * b + c * c + d * d), without overflow in between."""
+    return hypot(hypot(a, b), hypot(c, d))
+
+
+@builtin(a=k.NUMBER, b=k.NUMBER, c=k.NUMBER, d=k.NUMBER)
+def rnorm4d(a, b, c, d):
+    """1 / norm4d(a, b, c, d)."""
+    return 1.0 / norm4d(a, b, c, d)
 
 
 @builtin(x=k.FLOAT)
