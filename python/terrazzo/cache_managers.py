@@ -179,6 +179,16 @@ def default_cache_dir():
     return knobs.cache.dir
 
 
+def default_dump_dir():
+    """The folder of what is written for people to read."""
+    return knobs.cache.dump_dir
+
+
+def default_override_dir():
+    """The folder of what people put in the place of what is compiled."""
+    return knobs.cache.override_dir
+
+
 def triton_key():
     """A text that changes whenever other code may be made."""
     return fingerprints.fingerprint()

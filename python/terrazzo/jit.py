@@ -3,6 +3,7 @@
 
 import functools
 import inspect
+from typing import TypeVar
 
 from . import devices, hooks, knobs, targets
 from . import language as tl
@@ -12,12 +13,16 @@ from .errors import ArgumentError, SpecializationError
 from .interface import KernelInterface, Wrapper
 from .language.dtypes import dtype
 from .options import OPTIONS, PLACING
-from .specialize import parameters_of
+from .specialize import Parameter, parameters_of
 from .stand_ins import stand_in
 from .turns import Turns
 from .wrappers import MockTensor, TensorWrapper, reinterpret
 
-__all__ = ["JITFunction", "KernelInterface", "MockTensor", "TensorWrapper", "Wrapper", "jit", "reinterpret"]
+__all__ = ["JITCallable", "JITFunction", "KernelInterface", "KernelParam", "MockTensor", "T", "TensorWrapper"]
+__all__ += ["Wrapper", "jit", "reinterpret"]
+
+T = TypeVar("T")
+KernelParam = Parameter
 
 runtime.set_language_types(tl.constexpr, dtype)
 
@@ -267,6 +272,9 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
 
     def __repr__(self):
         return f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+JITCallable = JITFunction
 
 
 def _target_of(options, backend):

@@ -491,6 +491,14 @@ bool Lowering::commutes(tile::ReduceOp op) const {
          (!machine.strict && op->hasAttr("commutative"));
 }
 
+/// A scalar that an operation of the target's own dialect finds without
+/// operands: a special register, which each thread reads for itself.
+static bool readsRegister(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         op->getNumResults() == 1 &&
+         op->getResult(0).getType().isSignlessInteger();
+}
+
 LogicalResult Lowering::lowerOp(Operation *op) {
   b.setLoc(op->getLoc());
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
@@ -561,9 +569,12 @@ LogicalResult Lowering::lowerOp(Operation *op) {
         setScalar(o, b.clone(*o)->getResult(0));
         return success();
       })
-      .Default([](Operation *o) {
-        return o->emitOpError("has no form for one thread: it should have been "
-                              "decomposed before this pass");
+      .Default([&](Operation *o) -> LogicalResult {
+        if (!readsRegister(o))
+          return o->emitOpError("has no form for one thread: it should have "
+                                "been decomposed before this pass");
+        setScalar(o->getResult(0), b.clone(*o)->getResult(0));
+        return success();
       });
 }
 

@@ -79,7 +79,9 @@ class Containers:
             try:
                 found = container[plain]
             except (IndexError, ValueError) as error:
-                raise self.error(node, f"index {show(plain)} is out of range: {error}, it has {len(container)}") from None
+                raise self.error(
+                    node, f"index {show(plain)} is out of range: {error}, it has {len(container)}"
+                ) from None
             return wrap(found)
         if isinstance(container, (dict, types.MappingProxyType, type)):
             try:

@@ -51,6 +51,7 @@ class _Kernel:
             target=options.get("target") or "cpu",
             dot_precision=options.get("default_dot_input_precision"),
             imprecise_acc=options.get("max_num_imprecise_acc_default", 2**30),
+            num_warps=options.get("num_warps") or 4,
         )
 
     def build(self):

@@ -6,6 +6,11 @@ kernels, where they emit operations of the tile dialect.
 """
 
 from . import core, extra, math, public, random, standard, target_info
+from .descriptor import (
+    _experimental_descriptor_load,
+    _experimental_descriptor_store,
+    _experimental_make_tensor_descriptor,
+)
 from .public import *
 
 __all__ = [name for name in vars(public) if not name.startswith("_")]

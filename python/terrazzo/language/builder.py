@@ -22,7 +22,7 @@ class Options:
     `debug` arms `device_assert`, `strict` forbids to contract a multiplication and an addition, `target` is what
     `target_info` answers from ("cpu", "cuda:90", "hip:gfx942"), `dot_precision` how a dot may round float32 operands if
     it does not say it (None: not at all), `imprecise_acc` how many products of 8-bit floats may be summed with
-    fewer bits than float32.
+    fewer bits than float32, `num_warps` the warps of a program on a GPU.
     """
 
     debug: bool = False
@@ -30,6 +30,7 @@ class Options:
     target: str = "cpu"
     dot_precision: str | None = None
     imprecise_acc: int = 0
+    num_warps: int = 4
 
 
 class _Stack(threading.local):

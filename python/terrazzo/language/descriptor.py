@@ -217,6 +217,26 @@ def load_tensor_descriptor(desc, offsets):
     return desc.load(offsets)
 
 
+@builtin(desc=DESCRIPTOR, offsets=k.OFFSETS, block_shape=k.STATIC_INTS, dtype=k.TYPE)
+def _experimental_descriptor_load(desc, offsets, block_shape, dtype):
+    """desc.load(offsets), as older files spell it; shape and type are those of the descriptor."""
+    if tuple(block_shape) != tuple(desc.block_shape) or dtype != desc.dtype:
+        raise SemanticError(
+            f"the descriptor has blocks of shape {list(desc.block_shape)} of {desc.dtype}, found "
+            f"{list(block_shape)} of {dtype}"
+        )
+    return desc.load(offsets)
+
+
+@builtin(desc=DESCRIPTOR, value=k.VALUE, offsets=k.OFFSETS)
+def _experimental_descriptor_store(desc, value, offsets):
+    """desc.store(offsets, value), as older files spell it."""
+    desc.store(offsets, value)
+
+
+_experimental_make_tensor_descriptor = make_tensor_descriptor
+
+
 @builtin(desc=DESCRIPTOR, offsets=k.OFFSETS, value=k.VALUE)
 def store_tensor_descriptor(desc, offsets, value):
     """desc.store(offsets, value)."""

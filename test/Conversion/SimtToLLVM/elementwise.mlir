@@ -17,6 +17,16 @@ func.func @arguments(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %flag: i
   return
 }
 
+// A special register of the target is a scalar that each thread reads for itself.
+// CHECK-LABEL: func.func @special_register(
+// CHECK:         %[[READ:.*]] = nvvm.read.ptx.sreg.smid
+// CHECK:         simt.thread_store %{{.*}}, %[[READ]]
+func.func @special_register(%x: !tile.ptr<i32>) attributes {tile.kernel} {
+  %where = nvvm.read.ptx.sreg.smid : i32
+  tile.store %x, %where : !tile.ptr<i32>, i32
+  return
+}
+
 // An op a register, its attributes kept; the coordinates of both are a constant away from each other.
 // CHECK-LABEL: func.func @two_registers(
 // CHECK:         %[[LANE:.*]] = simt.thread_id

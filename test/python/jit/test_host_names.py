@@ -3,6 +3,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -264,6 +266,30 @@ def test_a_store_elsewhere(monkeypatch, builds):
         fresh()[(1,)](ones(), 8, 3.0, BLOCK=8)
     assert len(builds) == 2
     assert len(Elsewhere.files) == 1
+
+
+def test_names_of_files_for_triton():
+    code = """
+import terrazzo.compat, triton, triton.language as tl, triton.runtime.driver as driver
+from triton.backends import backends
+from triton.backends.compiler import AttrsDescriptor, BaseBackend, GPUTarget
+from triton.backends.driver import DriverBase, GPUDriver
+from triton.backends.nvidia.driver import CudaDriver
+from triton.compiler import CompiledKernel, IRSource, make_backend
+from triton.compiler.compiler import LaunchMetadata, LazyDict, triton_key
+from triton.runtime.autotuner import Autotuner, OutOfResources, PTXASError
+from triton.runtime.cache import FileCacheManager, default_cache_dir, get_cache_manager
+from triton.runtime.errors import AutotunerError, InterpreterError
+from triton.runtime.jit import JITCallable, JITFunction, KernelParam, TensorWrapper
+from triton.tools.disasm import get_sass
+from triton.tools.mxfp import MXFP4Tensor, MXScaleTensor
+assert driver.active.get_benchmarker() is triton.testing.do_bench
+assert [name for name, b in backends.items() if b.driver.is_active()] == ["cpu"]
+assert make_backend(driver.active.get_current_target()).parse_options({"num_warps": 8}).num_warps == 8
+assert tl.core.CONSTEXPR_0.value == 0 and isinstance(tl.core.CONSTEXPR_0, tl.core.base_value)
+assert triton.aggregate is tl.core._aggregate
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_driver():
