@@ -3,6 +3,7 @@
 
 import functools
 import inspect
+import threading
 from typing import TypeVar
 
 from . import devices, hooks, knobs, targets
@@ -58,7 +59,8 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         self._remember()
         self.file = fn.__code__.co_filename
         self.starting_line_number = fn.__code__.co_firstlineno
-        self.pre_run_hooks = hooks.HookList(self._set_hooked)
+        self.pre_run_hooks = hooks.HookList(self._listen)
+        self._launched = threading.local()  # the arguments of this thread's launch, for launch_metadata
         self.known = {}  # digest -> CompiledKernel
         self.last = None  # the kernel compiled last
         self._dependencies = None
@@ -72,6 +74,7 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
             tuple(options),
             tuple(OPTIONS[name].default if name in OPTIONS else None for name in options),
         )
+        self._listen(False)
 
     def _remember(self):
         """Keeps the text of a function that exec made; it is gone when the frames are that ran it."""
@@ -223,7 +226,18 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         hooks.tell(around.jit_post_compile_hook, *facts)
         return compiled
 
+    def _listen(self, has_hooks):
+        """Makes launches call _run_hooks where somebody wants to know their arguments."""
+        self._set_hooked(has_hooks or self.launch_metadata is not None)
+
+    @property
+    def launch_arguments(self):
+        """The arguments by name of this thread's last launch, if the function has a launch_metadata."""
+        return getattr(self._launched, "arguments", {})
+
     def _run_hooks(self, arguments):
+        if self.launch_metadata is not None and (knobs.runtime.launch_enter_hook or knobs.runtime.launch_exit_hook):
+            self._launched.arguments = arguments
         run_time = [p.name for p in self.params if p.name in arguments and not p.is_constexpr]
         rest = {name: value for name, value in arguments.items() if name not in run_time}
         for hook in list(self.pre_run_hooks):

@@ -145,7 +145,8 @@ class CompiledKernel:
         """What hooks around launches are given: a mapping with the name, the grid and what the jit function adds."""
         found = {"name": self.name, "grid": tuple(grid), "stream": stream, "hash": self.hash}
         if self.fn.launch_metadata is not None:
-            found.update(self.fn.launch_metadata(tuple(grid), self.metadata, dict(self.constants)) or {})
+            arguments = {**self.constants, **self.fn.launch_arguments}
+            found.update(self.fn.launch_metadata(tuple(grid), self.metadata, arguments) or {})
         return LaunchMetadata(found)
 
     def __getitem__(self, grid):

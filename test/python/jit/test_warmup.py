@@ -194,7 +194,9 @@ def test_hooks_around_launches():
     def leave(metadata):
         log.append("leave")
 
-    kernel = tz.jit(scale.fn, launch_metadata=lambda grid, metadata, args: {"flops": args["BLOCK"] * grid[0]})
+    kernel = tz.jit(
+        scale.fn, launch_metadata=lambda grid, metadata, args: {"flops": args["BLOCK"] * grid[0] * args["n"]}
+    )
     kernel.add_pre_run_hook(lambda **a: log.append(("pre", a["n"], a["BLOCK"])))
     hooks = tz.knobs.runtime
     hooks.launch_enter_hook.add(enter)
@@ -205,7 +207,7 @@ def test_hooks_around_launches():
         hooks.launch_enter_hook.remove(enter)
         hooks.launch_exit_hook.remove(leave)
     kernel[(2,)](np.ones(8, np.float32), 7, 2.0, BLOCK=4)
-    assert log == [("pre", 8, 4), ("enter", "scale", (2, 1, 1), 8), "leave", ("pre", 7, 4)]
+    assert log == [("pre", 8, 4), ("enter", "scale", (2, 1, 1), 64), "leave", ("pre", 7, 4)]
 
 
 def test_host_functions():
