@@ -52,6 +52,10 @@ class Driver:
         """Whether there is a device for it; the CPU always is one."""
         return True
 
+    def get_device_properties(self, device=0):
+        """Facts about a device, by the names that GPU drivers use."""
+        return self.utils.get_device_properties(device)
+
     def get_device_capability(self, device=None):
         """The compute capability of a GPU as (major, minor), (0, 0) of others."""
         target = self.get_current_target()

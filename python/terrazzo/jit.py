@@ -92,12 +92,20 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
     raw_src = src
 
     def _unsafe_update_src(self, text):
-        """Makes the function one of another text, with the same name and parameters; its key follows."""
+        """Makes the function one of another text, with the same name and parameters; its key follows.
+
+        Kernels that call it keep their keys until their `hash` is set to None.
+        """
         from .frontend.source import with_text
 
         self.fn = with_text(self.fn, text)
+        self._forget_dependencies()
+
+    def _forget_dependencies(self):
+        """Makes the next launch, or whoever asks for the key, look up again what the function depends on."""
         with self._turns.of("guards"):
             self._dependencies = None
+            self._set_guards([("entry", {}, "never", None)], 0)
 
     @property
     def __globals__(self):
@@ -133,7 +141,17 @@ class JITFunction(runtime.Dispatcher, KernelInterface):
         """The (file, line) of the function and of those that it reaches."""
         return self._current_dependencies().places
 
-    hash = cache_key
+    hash = property(
+        lambda self: self.cache_key,
+        lambda self, value: self._forget_dependencies(),
+        doc="The cache_key. Setting it, to None, makes it be worked out again.",
+    )
+
+    @property
+    def used_global_vals(self):
+        """{(name, id of the globals): (value, the globals)} of the global constants that the function's code reads."""
+        scope, found = self.__globals__, dict(self._current_dependencies().constants)
+        return {(name, id(scope)): (value, scope) for name, value in found.items() if name in scope}
 
     @property
     def asm(self):

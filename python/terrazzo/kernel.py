@@ -132,6 +132,9 @@ class CompiledKernel:
 
     module = function
 
+    def _init_handles(self):
+        """Loads the code, in other runtimes; here that happens by itself."""
+
     def report(self, assemble=False):
         """What the code needs and how it uses memory, read from the compiler's output; see report.Report.
 

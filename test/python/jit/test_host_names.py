@@ -41,11 +41,48 @@ def test_a_function_of_another_text():
     x = ones()
     kernel[(1,)](x, 8, 3.0, BLOCK=8)
     assert x.tolist() == [4.0] * 8
+    kernel._unsafe_update_src(kernel.src.replace("* factor + 1", "* factor"))
+    assert kernel.cache_key == before
+    kernel[(1,)](x, 8, 2.0, BLOCK=8)
+    assert x.tolist() == [8.0] * 8
     assert kernel.__globals__ is scale.fn.__globals__
     with pytest.raises(tz.CompileError, match=r"expected the text of a function scale\(\)"):
         kernel._unsafe_update_src("def other(): pass")
     with pytest.raises(AttributeError):
         kernel.src = "def scale(): pass"
+
+
+@tz.jit
+def inner(x):
+    return x + 1
+
+
+LIMIT = tl.constexpr(7)
+
+
+@tz.jit
+def outer(x_ptr):
+    tl.store(x_ptr, inner(float(LIMIT)))
+
+
+def test_callers_of_a_function_of_another_text():
+    before, text = outer.cache_key, inner.src
+    inner._unsafe_update_src(text.replace("+ 1", "+ 2"))
+    outer.hash = None
+    x = ones(1)
+    assert outer.cache_key != before
+    outer[(1,)](x)
+    inner._unsafe_update_src(text)
+    outer.hash = None
+    assert outer.hash == before
+    assert x[0] == 9
+    outer[(1,)](x)
+    assert x[0] == 8
+
+
+def test_global_constants():
+    assert [name for name, _ in outer.used_global_vals] == ["LIMIT"]
+    assert scale.used_global_vals == {}
 
 
 def test_names_with_constants():
