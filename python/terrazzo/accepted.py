@@ -2,9 +2,10 @@
 """Names of the language's host side that are taken for compatibility: on these targets there is nothing to do."""
 
 import contextvars
+from typing import Any
 
 _allocator = None
-active_mode = contextvars.ContextVar("active_mode", default=None)
+active_mode: contextvars.ContextVar[Any] = contextvars.ContextVar("active_mode", default=None)
 
 
 def set_allocator(allocator):

@@ -5,6 +5,7 @@
 made with a key and has `get_file` and `put`, as FileCacheManager.
 """
 
+import abc
 import base64
 import hashlib
 import importlib
@@ -16,27 +17,28 @@ from . import fingerprints, knobs
 from .errors import TerrazzoError
 
 
-class CacheManager:
+class CacheManager(abc.ABC):
     """The interface: files by name, and groups of files, under one key."""
 
+    @abc.abstractmethod
     def __init__(self, key, override=False, dump=False):
-        raise NotImplementedError
+        """Of a key."""
 
+    @abc.abstractmethod
     def get_file(self, filename):
         """The path of a file, None if it is not there."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def put(self, data, filename, binary=True):
         """Keeps a file; gives its path."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def get_group(self, filename):
         """{name: path} of the files of a group, None if it is not there."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def put_group(self, filename, group):
         """Keeps the {name: path} of a group; gives its path."""
-        raise NotImplementedError
 
 
 class FileCacheManager(CacheManager):
@@ -89,19 +91,20 @@ class FileCacheManager(CacheManager):
         return self.put(json.dumps({"child_paths": group}), f"__grp__{filename}", binary=False)
 
 
-class RemoteCacheBackend:
+class RemoteCacheBackend(abc.ABC):
     """The interface of a store elsewhere: get(filenames) gives {name: bytes}, put(filename, data) keeps them."""
 
+    @abc.abstractmethod
     def __init__(self, key):
-        raise NotImplementedError
+        """Of a key."""
 
+    @abc.abstractmethod
     def get(self, filenames):
         """{name: bytes} of those that are there."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def put(self, filename, data):
         """Keeps bytes under a name."""
-        raise NotImplementedError
 
 
 class RemoteCacheManager(CacheManager):

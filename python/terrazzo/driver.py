@@ -59,7 +59,7 @@ class Driver:
     def get_device_capability(self, device=None):
         """The compute capability of a GPU as (major, minor), (0, 0) of others."""
         target = self.get_current_target()
-        return divmod(target.arch, 10) if target.backend == "cuda" else (0, 0)
+        return divmod(int(target.arch), 10) if target.backend == "cuda" else (0, 0)
 
     def get_current_device(self):
         """The number of the device."""

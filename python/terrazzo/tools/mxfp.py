@@ -4,6 +4,8 @@
 Made for tests and for preparing operands of tl.dot_scaled: values go to the format, round to nearest even, and back.
 """
 
+from typing import Any
+
 import torch
 
 from ..errors import ArgumentError
@@ -14,6 +16,15 @@ _BIAS = 127  # of e8m0, which holds 2 ** (bits - 127) and NaN as 255
 _NAN = 255
 
 
+def _place(data, size: Any, device, name):
+    """(size, device) of data or of a size."""
+    if (data is None) == (size is None):
+        raise ArgumentError(f"{name} takes either data or a size")
+    if data is not None:
+        return tuple(data.shape), data.device
+    return (size if isinstance(size, tuple) else (size,)), device
+
+
 class MXFP4Tensor:
     """Numbers of the format e2m1, one in a byte: `data` has them in the low four bits.
 
@@ -21,11 +32,9 @@ class MXFP4Tensor:
     """
 
     def __init__(self, data=None, size=None, device=None):
-        if (data is None) == (size is None):
-            raise ArgumentError("MXFP4Tensor takes either data or a size")
-        self.device = data.device if data is not None else device
-        self.size = tuple(data.shape) if data is not None else (size if isinstance(size, tuple) else (size,))
-        self.data = self._from_float(data) if data is not None else None
+        self.size: Any
+        self.size, self.device = _place(data, size, device, "MXFP4Tensor")
+        self.data: Any = None if data is None else self._from_float(data)
 
     def random(self):
         """Fills it with numbers of all bit patterns."""
@@ -73,11 +82,9 @@ class MXScaleTensor:
     """
 
     def __init__(self, data=None, size=None, device=None):
-        if (data is None) == (size is None):
-            raise ArgumentError("MXScaleTensor takes either data or a size")
-        self.device = data.device if data is not None else device
-        self.size = tuple(data.shape) if data is not None else (size if isinstance(size, tuple) else (size,))
-        self.data = self._from_float(data) if data is not None else None
+        self.size: Any
+        self.size, self.device = _place(data, size, device, "MXScaleTensor")
+        self.data: Any = None if data is None else self._from_float(data)
 
     def random(self, low=None, high=None):
         """Fills it with powers of two, if they are given from `low` to below `high`."""
