@@ -93,7 +93,8 @@ LogicalResult Lowering::lowerSort(tile::SortOp op) {
                    [](AxisBit bit) { return bit.kind == AxisBit::Warp; }))
     return op.emitOpError("expected the axis within a warp, found it across "
                           "warps: the sort should have been decomposed");
-  Network net{*this, b, op, *bits, Registers(registersOf(op.getSource()))};
+  Network net{*this, b, op, *bits, Registers(registersOf(op.getSource())),
+              {},    {}};
   if (failed(net.findRowBit(d)))
     return failure();
   Value last;

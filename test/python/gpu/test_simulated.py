@@ -11,7 +11,7 @@ import pytest
 
 CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 LIBRARY = Path(os.environ.get("TERRAZZO_BUILD", "build/dev")) / "test" / "unit" / "Runtime" / "libHipSimulator.so"
-COUNT = 100
+COUNT = 50
 
 
 @pytest.fixture
