@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "terrazzo/Conversion/Passes.h"
 #include "terrazzo/Dialect/Tile/IR/Tile.h"
 
@@ -71,6 +72,12 @@ struct CarryBrainFloats : impl::CarryBrainFloatsBase<CarryBrainFloats> {
     if (chip && chip.has(tile::Units::VectorBf16))
       return;
     WalkResult checked = getOperation()->walk([](Operation *op) {
+      if (auto function = dyn_cast<FunctionOpInterface>(op);
+          function && (llvm::any_of(function.getArgumentTypes(), isBrain) ||
+                       llvm::any_of(function.getResultTypes(), isBrain))) {
+        op->emitOpError("has bf16 in its type, expected none");
+        return WalkResult::interrupt();
+      }
       if (hasTile(op)) {
         op->emitOpError("of a tile of bf16 expected to have been taken apart "
                         "by tz-tile-to-vector");

@@ -73,8 +73,15 @@ func.func @computes(%p: !llvm.ptr) {
 // -----
 
 // A function that is no kernel keeps its tiles.
-func.func @tiles(%x: tensor<4xbf16>) {
-  // expected-error @below {{'tile.flip' op of a tile of bf16 expected to have been taken apart by tz-tile-to-vector}}
-  %y = tile.flip %x, 0 : tensor<4xbf16>
+func.func @tiles() {
+  // expected-error @below {{'arith.constant' op of a tile of bf16 expected to have been taken apart by tz-tile-to-vector}}
+  %x = arith.constant dense<1.0> : tensor<4xbf16>
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has bf16 in its type, expected none}}
+func.func @argument(%x: bf16) {
   return
 }
