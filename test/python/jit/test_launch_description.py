@@ -24,6 +24,10 @@ def scale(x_ptr, y_ptr, factor, shift: tl.int64, flag: tl.int1, n, one, BLOCK: t
     tl.store(y_ptr + i, tl.where(flag, x * factor + shift.to(tl.float32), x), mask=i < n)
 
 @tz.jit
+def through(p_ptr, x_ptr, y_ptr):
+    tl.store(tl.load(p_ptr).to(tl.pointer_type(tl.float32)), tl.load(x_ptr))
+
+@tz.jit
 def checked(x_ptr, LIMIT: tl.constexpr):
     x = tl.load(x_ptr)
     tl.device_print("x", x)
@@ -142,6 +146,11 @@ def test_description(file):
     assert facts["launch"]["threads"] == facts["launch"]["warps"] == 1
     assert facts["launch"]["stack_bytes"] > 0
     assert facts["launch"]["output"] is False
+
+
+def test_a_pointer_of_unknown_origin_may_write_any_array(file):
+    assert main([f"{file}::through", "--signature", "*i64, *fp32, *fp32", "-o", "through.o"]) == 0
+    assert all(a["written"] for a in described("through.o.json")["arguments"])
 
 
 @pytest.mark.parametrize(("target", "warp"), [("cuda:sm_90a", 32), ("hip:gfx942", 64), ("hip:gfx1100", 32)])
