@@ -36,11 +36,11 @@ static llvm::cl::opt<std::string> input(llvm::cl::Positional,
 static llvm::cl::list<std::string>
     targets("targets", llvm::cl::CommaSeparated, llvm::cl::OneOrMore,
             llvm::cl::desc("What to compile for: hip:gfx942,cuda:sm_90a"));
-static llvm::cl::opt<bool>
-    withoutPins("without-pins",
-                llvm::cl::desc("Takes empty assembly out of LLVM IR"));
+static llvm::cl::opt<bool> withoutPins(
+    "without-pins",
+    llvm::cl::desc("Takes assembly that only orders out of LLVM IR"));
 
-/// Takes the empty assembly out that keeps accesses in place.
+/// Takes the assembly out that keeps accesses in place: it has no operands.
 static void removePins(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction :
@@ -49,7 +49,7 @@ static void removePins(llvm::Module &module) {
       auto *code =
           call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand())
                : nullptr;
-      if (code && code->getAsmString().empty())
+      if (code && code->getConstraintString() == "~{memory}")
         call->eraseFromParent();
     }
 }
