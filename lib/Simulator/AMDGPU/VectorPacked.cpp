@@ -116,16 +116,28 @@ static void readMixed(Wave &wave, const Instruction &i, unsigned number,
   }
 }
 
+namespace {
+/// The words of three sources, and the lanes in which all are defined.
+struct Words {
+  Words(Wave &wave, const Instruction &i) {
+    for (unsigned number = 0; number < 3; ++number) {
+      lanes[number] = readLanes(wave, i.src[number], 0, rooms[number]);
+      if (i.src[number].kind == OperandKind::Vgpr)
+        defined &= wave.written[i.src[number].index];
+    }
+  }
+
+  LaneBuffer rooms[3];
+  const uint32_t *lanes[3];
+  uint64_t defined = ~0ull;
+};
+} // namespace
+
 /// Sums of products of bytes, each source signed where neg_lo says so.
 static void dotBytes(Wave &wave, const Instruction &i) {
-  LaneBuffer rooms[3], result;
-  const uint32_t *sources[3];
-  uint64_t defined = ~0ull;
-  for (unsigned number = 0; number < 3; ++number) {
-    sources[number] = readLanes(wave, i.src[number], 0, rooms[number]);
-    if (i.src[number].kind == OperandKind::Vgpr)
-      defined &= wave.written[i.src[number].index];
-  }
+  Words words(wave, i);
+  const auto &sources = words.lanes;
+  LaneBuffer result;
   auto byteOf = [&](unsigned number, unsigned lane, unsigned shift) {
     auto bits = uint8_t(sources[number][lane] >> shift);
     bool isSigned = i.packed.negLo >> number & 1;
@@ -137,7 +149,7 @@ static void dotBytes(Wave &wave, const Instruction &i) {
     for (unsigned shift = 0; shift < 32; shift += 8)
       out[lane] += uint32_t(byteOf(0, lane, shift) * byteOf(1, lane, shift));
   }
-  writeLanes(wave, i.dst.index, out, wave.exec(), defined);
+  writeLanes(wave, i.dst.index, out, wave.exec(), words.defined);
 }
 
 static uint32_t applyTable(uint8_t table, uint32_t a, uint32_t b, uint32_t c) {
@@ -152,14 +164,9 @@ static uint32_t applyTable(uint8_t table, uint32_t a, uint32_t b, uint32_t c) {
 /// Any function of three bits (gfx950). Of 16 bits, the upper ones stay.
 template <bool isShort>
 static void bitOperation(Wave &wave, const Instruction &i) {
-  LaneBuffer rooms[3], result;
-  const uint32_t *sources[3];
-  uint64_t defined = ~0ull;
-  for (unsigned number = 0; number < 3; ++number) {
-    sources[number] = readLanes(wave, i.src[number], 0, rooms[number]);
-    if (i.src[number].kind == OperandKind::Vgpr)
-      defined &= wave.written[i.src[number].index];
-  }
+  Words words(wave, i);
+  const auto &sources = words.lanes;
+  LaneBuffer result;
   auto *out = result.as<uint32_t>();
   const uint32_t *old = wave.row(i.dst.index);
   auto half = [&](unsigned number, uint32_t bits) {
@@ -174,7 +181,7 @@ static void bitOperation(Wave &wave, const Instruction &i) {
                                 : (old[lane] & 0xffff0000) | (bits & 0xffff);
     out[lane] = bits;
   }
-  writeLanes(wave, i.dst.index, out, wave.exec(), defined);
+  writeLanes(wave, i.dst.index, out, wave.exec(), words.defined);
 }
 
 namespace {
