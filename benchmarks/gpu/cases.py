@@ -7,7 +7,6 @@ A group is a function of (device, small) that yields cases, so that the data of 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -146,6 +145,11 @@ def by_descriptors(kernels: Any, data: tuple, bm: int, bn: int, bk: int, warps: 
     return lambda: kernels.matmul_desc_kernel[grid](a, b, c, bias, m, n, k, **turns, **sizes)
 
 
+def by_either(kernels: Any, data: tuple, *config: Any) -> Call:
+    """By descriptors where a configuration ends with "desc", else by pointers."""
+    return (by_descriptors if config[5:] else by_pointers)(kernels, data, *config[:5])
+
+
 def matmul_desc(device: str, small: bool) -> Iterator[Case]:
     """The same products by tensor descriptors, whose rows are multiples of 16 bytes."""
     small_shapes = [(128, 256, 128), (144, 80, 208), (136, 72, 200)]
@@ -171,9 +175,14 @@ def products(device: str, name: str, of: Callable[..., Call], shapes: list[tuple
 
 
 def matmul_types(device: str, small: bool) -> Iterator[Case]:
-    """Square products of other types: fp16, fp32 by way of tf32, and fp8; of some the second factor is transposed."""
+    """Square products of other types: fp16, fp32 by way of tf32, and fp8; of some the second factor is transposed.
+
+    Each compiler may take its pointers or its tensor descriptors.
+    """
     half = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (128, 128, 64, 4, 4)]
+    half += [(128, 256, 64, 8, 3, "desc"), (128, 256, 64, 8, 4, "desc"), (256, 128, 64, 8, 3, "desc")]
     single = [(128, 256, 32, 8, 3), (128, 128, 32, 4, 4), (128, 128, 32, 8, 4), (256, 128, 32, 8, 3)]
+    single += [(128, 256, 32, 8, 4, "desc"), (256, 128, 32, 8, 4, "desc"), (128, 128, 32, 4, 3, "desc")]
     eighth = [(128, 256, 128, 8, 3), (128, 128, 128, 8, 4), (128, 128, 128, 4, 4), (256, 128, 128, 8, 3)]
     kinds = [(torch.float16, half, False), (torch.float32, single, False), (torch.float32, single, True)]
     kinds += [(torch.float8_e4m3fn, eighth, True)]
@@ -183,7 +192,7 @@ def matmul_types(device: str, small: bool) -> Iterator[Case]:
             a, b = a.to(dtype), b.to(dtype)
             b = b.t() if is_turned else b
             c = torch.empty(size, size, device=device, dtype=torch.float32 if dtype.itemsize == 4 else torch.bfloat16)
-            make = lambda kernels, *config, data=(a, b, c): by_pointers(kernels, data, *config)
+            make = lambda kernels, *config, data=(a, b, c): by_either(kernels, data, *config)
             reference = lambda a=a, b=b: a.float() @ b.float()
             name = f"matmul {str(dtype).removeprefix('torch.')} {'b^T ' * is_turned}{size}"
             peers = {"cublas": lambda a=a, b=b: a @ b}
@@ -209,9 +218,6 @@ def linear(device: str, small: bool) -> Iterator[Case]:
     blocks = [(128, 256, 64, 8, 3), (128, 128, 64, 4, 4), (256, 128, 64, 8, 3)]
     blocks += [(128, 256, 64, 8, 3, "desc"), (128, 128, 64, 4, 3, "desc"), (256, 128, 64, 8, 3, "desc")]
 
-    def make(kernels, *config, data):
-        return (by_descriptors if config[5:] else by_pointers)(kernels, data, *config[:5])
-
     for tokens, inputs, outputs in [(130, 96, 72)] if small else layers:
         new = lambda *shape: torch.randn(*shape, device=device, dtype=torch.bfloat16)
         x, w, dy, bias = new(tokens, inputs), new(outputs, inputs), new(tokens, outputs), new(outputs)
@@ -234,7 +240,7 @@ def linear(device: str, small: bool) -> Iterator[Case]:
 
             name = f"{kind} {tokens}x{inputs}x{outputs}"
             work = 2.0 * tokens * inputs * outputs
-            of_data = functools.partial(make, data=data)
+            of_data = lambda kernels, *config, data=data: by_either(kernels, data, *config)
             yield Case(name, work, "TFLOP/s", of_data, blocks, c, reference, {"cublas": peer}, slice(256))
 
 

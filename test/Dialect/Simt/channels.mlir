@@ -136,3 +136,66 @@ module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.tar
     return
   }
 }
+
+// -----
+
+// tf32 whose right factor runs along N, which the unit does not read: the loop adds up the transpose. What was the right factor is read from its ring
+// into registers, so that the product ends in its own iteration and no ring has a slot more; what was the left one the unit reads as it lies.
+// CHECK-LABEL: func.func @turned
+// CHECK: %[[LEFT:.*]] = simt.alloc 24576 {alignment = 1024 : i64, ring = 0 : i64}
+// CHECK: %[[RIGHT:.*]] = simt.alloc 49152 {alignment = 1024 : i64, ring = 0 : i64}
+// CHECK: %[[SUM:.*]]:{{.*}} = scf.for {{.*}} -> (tensor<128x64xf32
+// CHECK: %[[HELD:.*]] = simt.local_load %[[RIGHT]]
+// CHECK: simt.local_mma %[[HELD]][], %[[LEFT]][{{.*}}] swizzle {{.*}} by <family = wgmma, m = 64, n = 64, k = 8, lhs = tf32, rhs = tf32, acc = f32>
+// CHECK: %[[OUT:.*]] = simt.convert_layout %[[SUM]]#0
+// CHECK: tile.transpose %[[OUT]], [1, 0]
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 3 : i32, tile.target = #tile.target<warp_size = 32, matrix = wgmma_sm90>} {
+  func.func @turned(%a: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %b: !tile.ptr<f32> {tile.divisibility = 16 : i32},
+                    %o: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) attributes {tile.kernel} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+    %r64 = tile.arange 0 to 64 : tensor<64xi32>
+    %r32 = tile.arange 0 to 32 : tensor<32xi32>
+    %r128 = tile.arange 0 to 128 : tensor<128xi32>
+    %c32 = arith.constant dense<32> : tensor<64x1xi32>
+    %c128 = arith.constant dense<128> : tensor<32x1xi32>
+    %d128 = arith.constant dense<128> : tensor<64x1xi32>
+    %m = tile.expand_dims %r64, 1 : tensor<64xi32> -> tensor<64x1xi32>
+    %km = tile.expand_dims %r32, 0 : tensor<32xi32> -> tensor<1x32xi32>
+    %ms = arith.muli %m, %c32 : tensor<64x1xi32>
+    %ma = tile.broadcast %ms : tensor<64x1xi32> -> tensor<64x32xi32>
+    %mk = tile.broadcast %km : tensor<1x32xi32> -> tensor<64x32xi32>
+    %pa = arith.addi %ma, %mk : tensor<64x32xi32>
+    %kn = tile.expand_dims %r32, 1 : tensor<32xi32> -> tensor<32x1xi32>
+    %nn = tile.expand_dims %r128, 0 : tensor<128xi32> -> tensor<1x128xi32>
+    %ks = arith.muli %kn, %c128 : tensor<32x1xi32>
+    %kb = tile.broadcast %ks : tensor<32x1xi32> -> tensor<32x128xi32>
+    %nb = tile.broadcast %nn : tensor<1x128xi32> -> tensor<32x128xi32>
+    %pb = arith.addi %kb, %nb : tensor<32x128xi32>
+    %s2048 = arith.constant 2048 : i32
+    %s4096 = arith.constant 4096 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x128xf32>) : i32 {
+      %ia = arith.muli %i, %s2048 : i32
+      %ib = arith.muli %i, %s4096 : i32
+      %ba = tile.addptr %a, %ia : !tile.ptr<f32>, i32
+      %bb = tile.addptr %b, %ib : !tile.ptr<f32>, i32
+      %sa = tile.splat %ba : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+      %sb = tile.splat %bb : !tile.ptr<f32> -> tensor<32x128x!tile.ptr<f32>>
+      %qa = tile.addptr %sa, %pa : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xi32>
+      %qb = tile.addptr %sb, %pb : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xi32>
+      %x = tile.load %qa : tensor<64x32x!tile.ptr<f32>> -> tensor<64x32xf32>
+      %y = tile.load %qb : tensor<32x128x!tile.ptr<f32>> -> tensor<32x128xf32>
+      %d = tile.dot %x, %y, %acc {precision = 1 : i32} : tensor<64x32xf32>, tensor<32x128xf32> -> tensor<64x128xf32>
+      scf.yield %d : tensor<64x128xf32>
+    }
+    %mo = arith.muli %m, %d128 : tensor<64x1xi32>
+    %mb = tile.broadcast %mo : tensor<64x1xi32> -> tensor<64x128xi32>
+    %no = tile.broadcast %nn : tensor<1x128xi32> -> tensor<64x128xi32>
+    %po = arith.addi %mb, %no : tensor<64x128xi32>
+    %so = tile.splat %o : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+    %qo = tile.addptr %so, %po : tensor<64x128x!tile.ptr<f32>>, tensor<64x128xi32>
+    tile.store %qo, %sum : tensor<64x128x!tile.ptr<f32>>, tensor<64x128xf32>
+    return
+  }
+}

@@ -140,11 +140,30 @@ def test_product(turned, element):
 @pytest.mark.parametrize("element", ALONG_K)
 @pytest.mark.parametrize("turned", TURNS)
 def test_factors_along_k(turned, element):
-    """Where both do, the unit reads them from a ring; else 8-bit floats become f16, and mma.sync takes tf32."""
-    result, expected, text = run((64, 32, 144), (64, 32, 64), element, turned)
+    """Where both do, the unit reads them from a ring; else 8-bit floats become f16.
+
+    Of tf32 the left factor may lie across, for then it is held in registers, and the right one, for then the unit
+    computes the transpose; if both do, mma.sync takes them.
+    """
+    result, expected, text = run((64, 64, 144), (64, 64, 64), element, turned)
     np.testing.assert_array_equal(result, expected)
-    assert ("simt.thread_group_mma" in text) == (turned == (False, True) or element != "f32")
-    assert ("simt.thread_tensor_copy" in text) == (turned == (False, True))
+    if element == "f32":
+        assert ("simt.thread_group_mma" in text) == (turned != (True, False))
+        assert ("simt.thread_tensor_copy" in text) == (turned != (True, False))
+    else:
+        assert "simt.thread_group_mma" in text
+        assert ("simt.thread_tensor_copy" in text) == (turned == (False, True))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("stages", [1, 2, 3, 5])
+@pytest.mark.parametrize("turned", [(False, False), (True, True)])
+def test_rings_of_held_factors(turned, stages, steps):
+    """A factor that goes from its ring to registers, in each iteration."""
+    result, expected, text = run((64, 64, max(32 * steps - 8, 0)), (64, 64, 32), "f32", turned, stages=stages, outer=2)
+    np.testing.assert_array_equal(result, expected)
+    assert ("simt.thread_tensor_copy" in text) == (stages > 1)
+    assert "simt.thread_group_mma" in text
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2, 3, 7])

@@ -206,6 +206,17 @@ private:
   std::optional<ImplicitLocOpBuilder> builder;
 };
 
+/// Whether a product may still run in the next iteration. One whose left factor
+/// is read from a ring ends in its own, for the registers are written again.
+bool mayRunOn(MmaOp mma) {
+  Operation *left = mma.getLhs().getDefiningOp();
+  while (isa_and_nonnull<ConvertLayoutOp, tile::TransposeOp, tile::BlockHintOp>(
+      left))
+    left = left->getOperand(0).getDefiningOp();
+  return runsOn(mma) &&
+         (mma.isInShared(0) || !isa_and_nonnull<tile::LoadOp>(left));
+}
+
 /// A tile of zeros, or none.
 bool isZeros(Value value) {
   if (!value)
@@ -222,7 +233,7 @@ bool Loop::findReaders(Channel &channel, Value value, bool isTurned) {
       return false;
     if (auto mma = dyn_cast<MmaOp>(user)) {
       unsigned operand = use.getOperandNumber();
-      if (operand > 1 || !mma.isInShared(operand))
+      if (operand > 1 || !readsSharedMemory(mma.getInstruction()))
         return false;
       channel.readers.push_back({mma, operand, isTurned, LinearLayout()});
       continue;
@@ -248,7 +259,7 @@ std::optional<Channel> Loop::channelOf(tile::LoadOp load) {
   channel.load = load;
   channel.bytes = elementBytes(tile::getElementType(load.getType()));
   for (Reader &reader : channel.readers)
-    channel.lag = std::max<int64_t>(channel.lag, runsOn(reader.mma));
+    channel.lag = std::max<int64_t>(channel.lag, mayRunOn(reader.mma));
   if (!describe(channel) && !choosePieces(channel))
     return std::nullopt;
   channel.slotElements = channel.swizzle.inSize(kOffset);
@@ -263,6 +274,8 @@ static bool setSwizzle(Channel &channel, int innermost) {
     reader.swizzle = reader.isTurned ? channel.swizzle.transposeOuts({1, 0})
                                      : channel.swizzle;
     int dim = reader.isTurned ? 1 - innermost : innermost;
+    if (!reader.mma.isInShared(reader.operand))
+      continue;
     if (!unitSwizzle(reader.swizzle, channel.bytes) ||
         innermostDim(reader.mma.getInstruction(), reader.operand)
                 .value_or(dim) != dim)
@@ -671,11 +684,19 @@ void Loop::replaceProduct(MmaOp mma, unsigned first) {
     Value factor = mma->getOperand(operand);
     b().setInsertionPoint(mma);
     if (channel) {
-      factors[operand] = {channel->ring,
-                          LayoutAttr::get(loop.getContext(), reader->swizzle)};
-      offsets[operand] =
-          arith::MulIOp::create(b(), slotOf(channel->slots, first),
-                                constant(channel->slotElements, i32));
+      auto swizzle = LayoutAttr::get(loop.getContext(), reader->swizzle);
+      Value place = arith::MulIOp::create(b(), slotOf(channel->slots, first),
+                                          constant(channel->slotElements, i32));
+      if (mma.isInShared(operand)) {
+        factors[operand] = {channel->ring, swizzle};
+        offsets[operand] = place;
+        continue;
+      }
+      Value held = LocalLoadOp::create(
+          b(), factor.getType(), channel->ring, place, /*otherwise=*/Value(),
+          b().getI32IntegerAttr(0), b().getDenseI32ArrayAttr({}), swizzle,
+          /*within=*/IntegerAttr());
+      mma->setOperand(operand, held);
       continue;
     }
     if (!mma.isInShared(operand))
